@@ -35,6 +35,7 @@ var goldens = []struct {
 	{"nodes", "nodes", screen.Ref{Kind: screen.Node, Name: "gpu-a-02"}, nil},
 	{"nodes-alike", "nodes", screen.Ref{}, []string{"z"}},
 	{"nodes-device", "nodes", screen.Ref{Kind: screen.Node, Name: "gpu-a-02"}, []string{"right", "right"}},
+	{"nodes-about-claim", "claims", screen.Ref{Kind: screen.Claim, Namespace: "ml", Name: "train-0"}, []string{"m"}},
 	{"nodes-partitions", "nodes", screen.Ref{Kind: screen.Node, Name: "mig-02"}, nil},
 	{"nodes-racks", "nodes", screen.Ref{Kind: screen.Node, Name: "gpu-b-03"}, []string{"o", "L", "rack", "enter"}},
 	{"detail-node", "nodes", screen.Ref{Kind: screen.Node, Name: "gpu-a-03"}, []string{"enter"}},

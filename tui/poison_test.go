@@ -41,7 +41,7 @@ func TestNoTextReachesTheScreen(t *testing.T) {
 			for range 1 + i%3 {
 				look("down")
 			}
-			for _, page := range []string{"enter", "e", "f", "y", "?", ":", "n", "w"} {
+			for _, page := range []string{"enter", "e", "f", "y", "m", "?", ":", "n", "w"} {
 				look(page)
 				look("esc")
 			}

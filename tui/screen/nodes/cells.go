@@ -116,6 +116,13 @@ func (p *panel) draw(at, n int, how drawing) []tile {
 	if t := p.tags[at]; how.tags && t != nil {
 		mark, role = t.letter, t.role
 	}
+	fits := p.fits != nil && p.fits[at]
+	switch {
+	case fits:
+		mark, role = usable, styled.Accent
+	case p.fits != nil && d.State == inspect.DeviceFree:
+		role = styled.Dim
+	}
 	widths := make([]int, n)
 	width := 0
 	for i := range widths {
@@ -123,12 +130,15 @@ func (p *panel) draw(at, n int, how drawing) []tile {
 		width += widths[i]
 	}
 	if width == 1 {
-		if how.wide && mark == c.Mark {
+		if how.wide && mark == c.Mark && !fits {
 			mark = hatch(c)
 		}
 		return []tile{{mark, role, at}}
 	}
 	room := width - 1 // the last column is a blank
+	if fits && d.State != inspect.DevicePartial {
+		return []tile{{mark + strings.Repeat("═", room-1) + " ", role, at}}
+	}
 	switch d.State {
 	case inspect.DeviceAllocated:
 		text := inspect.Sanitize(p.holderOf(at, how))
@@ -145,7 +155,10 @@ func (p *panel) draw(at, n int, how drawing) []tile {
 		for _, span := range widget.Bar(shareOf(d), room, role) {
 			out = append(out, tile{span.Text, span.Role, at})
 		}
-		return append(out, tile{" ", styled.Plain, at})
+		if !fits {
+			mark = " "
+		}
+		return append(out, tile{mark, styled.Accent, at})
 	case inspect.DeviceFree:
 		return []tile{{mark + strings.Repeat("╌", room-1) + " ", role, at}}
 	}

@@ -99,8 +99,8 @@ func driverColumn(b *band, number int, cursor *atomic.Pointer[spot]) listing.Col
 }
 
 // leastMap is how wide a screen is at least on which cells are larger than a mark, and leastRemark what is
-// left to remarks there.
-const leastMap, leastRemark = 120, 16
+// left to remarks there, leastWhy what is where they say what is in the way and there is more room.
+const leastMap, leastRemark, leastWhy = 120, 16, 32
 
 // widestRemark is how wide the column of remarks becomes.
 const widestRemark = 60
@@ -110,8 +110,12 @@ const readable = 2
 
 // slack is how many columns the remarks may be cut by, so that pictures are larger. They stay as wide as the
 // names of nodes, for what is missing is taken from the widest column.
-func (c *chart) slack() int {
-	return max(0, min(c.remarks, widestRemark)-max(leastRemark, c.names))
+func (c *chart) slack(width int) int {
+	least := max(leastRemark, c.names)
+	if c.aim != nil && widget.HasAside(width) {
+		least = max(least, leastWhy)
+	}
+	return max(0, min(c.remarks, widestRemark)-least)
 }
 
 // fitted returns the scales of the bands for so many columns: first the largest bands are made as large as

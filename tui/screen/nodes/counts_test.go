@@ -40,7 +40,7 @@ func TestCountsAgree(t *testing.T) {
 
 func agree(t *testing.T, w *screen.World) {
 	t.Helper()
-	rows, err := build(t.Context(), w, byState, true)
+	rows, err := build(t.Context(), w, byState, true, screen.Ref{})
 	if err != nil {
 		t.Fatal(err)
 	}

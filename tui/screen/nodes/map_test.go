@@ -301,7 +301,7 @@ func TestNodesOfOthersDoNotLookAlike(t *testing.T) {
 		}
 	})
 	rows := func(by meaning) int {
-		rows, err := build(t.Context(), screen.NewWorld(t.Context(), 1, cluster), by, true)
+		rows, err := build(t.Context(), screen.NewWorld(t.Context(), 1, cluster), by, true, screen.Ref{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -446,7 +446,7 @@ func TestNoTextReachesTheMap(t *testing.T) {
 // TestMergedRowsAreInOneGroup: nodes of another rack or model are not taken together, however alike they
 // look.
 func TestMergedRowsAreInOneGroup(t *testing.T) {
-	rows, err := build(t.Context(), screen.NewWorld(t.Context(), 1, demoCluster(t)), byState, true)
+	rows, err := build(t.Context(), screen.NewWorld(t.Context(), 1, demoCluster(t)), byState, true, screen.Ref{})
 	if err != nil {
 		t.Fatal(err)
 	}

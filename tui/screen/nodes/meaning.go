@@ -181,6 +181,9 @@ func (c *chart) legend(r *row, width int, how *spot) styled.Line {
 	if c.picked || wide {
 		tags = c.tagsFor(r)
 	}
+	if c.aim != nil {
+		add(usable, fmt.Sprintf("%s could use %d", inspect.Sanitize(c.aim.ref.Name), c.usable), styled.Accent)
+	}
 	for i, t := range tags {
 		text := fmt.Sprintf("%s %d", inspect.Sanitize(t.name), t.count)
 		more := len(tags) - i

@@ -12,6 +12,7 @@ import (
 
 	"github.com/kubectl-dra/kubectl-dra/explain/styled"
 	"github.com/kubectl-dra/kubectl-dra/explain/words"
+	"github.com/kubectl-dra/kubectl-dra/inspect"
 	"github.com/kubectl-dra/kubectl-dra/tui/listing"
 	"github.com/kubectl-dra/kubectl-dra/tui/screen"
 )
@@ -26,8 +27,11 @@ type Screen struct {
 	// wide screen the owner.
 	by     meaning
 	picked bool
-	label  string // the key by which the user wants to group, or ""
-	cursor cursor
+	label  string     // the key by which the user wants to group, or ""
+	about  screen.Ref // the claim or the pod that the map is about, if any
+	// pointing says that the cursor goes to the first row as soon as the map is about that.
+	pointing bool
+	cursor   cursor
 	// spot is where the cursor is drawn.
 	spot atomic.Pointer[spot]
 	// listWidth is what the list had at the last drawing: right of it is the panel.
@@ -53,12 +57,12 @@ func New() *Screen {
 // builder returns how rows are built under what the user has chosen so far.
 func (s *Screen) builder() func(context.Context, *screen.World) ([]row, error) {
 	chosen, together, by, label := s.chosen, s.together, s.by, s.label
-	picked := s.picked
+	picked, about := s.picked, s.about
 	if !picked {
 		by = byOwner
 	}
 	return func(ctx context.Context, w *screen.World) ([]row, error) {
-		rows, err := build(ctx, w, by, picked)
+		rows, err := build(ctx, w, by, picked, about)
 		if err != nil {
 			return nil, err
 		}
@@ -87,6 +91,9 @@ func (s *Screen) State() screen.State {
 	if d := s.cursor.on(s.Row()); d != nil {
 		state.Selection = screen.DeviceRef(d.ID)
 		keys = append(keys, screen.Key{Name: "the node", Press: []string{"esc"}, Show: "Esc", Help: "back to the node as a whole", Do: screen.Then(func() { s.cursor = cursor{} })})
+	}
+	if s.about.Kind != screen.None {
+		keys = append(keys, screen.Key{Name: "about nothing", Press: []string{"m"}, Help: "no longer what it could use", Do: s.forget})
 	}
 	state.Keys, state.Status = append(keys, state.Keys...), s.status()
 	return state
@@ -119,9 +126,18 @@ func (s *Screen) Update(w *screen.World, msg tea.Msg) tea.Cmd {
 		s.click(msg)
 		return cmd
 	case screen.Selected:
+		if k := msg.Ref.Kind; k == screen.Claim || k == screen.Pod {
+			return s.aim(w, msg.Ref)
+		}
 		return s.List.Update(w, s.selected(w, msg))
 	}
-	return s.List.Update(w, msg)
+	cmd := s.List.Update(w, msg)
+	if rows := s.Rows(); s.pointing && len(rows) > 0 && rows[0].chart.aim != nil && rows[0].chart.aim.ref == s.about {
+		s.pointing = false
+		first := screen.Ref{Kind: screen.Node, Name: rows[0].name}
+		return tea.Batch(cmd, s.List.Update(w, screen.Selected{Ref: first}))
+	}
+	return cmd
 }
 
 // selected is what the list is told to point at: the node of a device, in whose cells the cursor then is.
@@ -133,6 +149,33 @@ func (s *Screen) selected(w *screen.World, msg screen.Selected) screen.Selected 
 	id := screen.DeviceID(msg.Ref)
 	s.cursor = cursor{driver: id.Driver, device: id}
 	return screen.Selected{Ref: screen.Ref{Kind: screen.Node, Name: nodeOf(w.Snapshot, msg.Ref)}}
+}
+
+// aim has the map say what a claim or a pod could use, and points at the first node. One that has its devices
+// is pointed at where they are.
+func (s *Screen) aim(w *screen.World, ref screen.Ref) tea.Cmd {
+	s.cursor, s.about = cursor{}, ref
+	node := ""
+	if w.Snapshot != nil {
+		if claim, ok := w.Snapshot.Claim(inspect.ClaimRef{Namespace: ref.Namespace, Name: ref.Name}); ok && ref.Kind == screen.Claim {
+			node = string(inspect.AllocationNode(claim.Status.Allocation))
+		}
+		if pod, ok := w.Snapshot.Pod(inspect.PodRef{Namespace: ref.Namespace, Name: ref.Name}); ok && ref.Kind == screen.Pod {
+			node = pod.Spec.NodeName
+		}
+	}
+	if node != "" {
+		s.about = screen.Ref{}
+		return tea.Batch(s.List.Update(w, screen.Selected{Ref: screen.Ref{Kind: screen.Node, Name: node}}), s.Rebuild(w, s.builder()))
+	}
+	s.pointing = true
+	return s.Rebuild(w, s.builder())
+}
+
+// forget has the map be about nothing but the nodes.
+func (s *Screen) forget(w *screen.World) tea.Cmd {
+	s.about = screen.Ref{}
+	return s.Rebuild(w, s.builder())
 }
 
 // zoom takes nodes together that look alike, or shows every node by itself.

@@ -39,7 +39,7 @@ func TestPlugins(t *testing.T) {
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			rows, err := build(t.Context(), screen.NewWorld(t.Context(), 1, inspect.New(result.Objects, inspect.Config{Health: test.health})), byState, true)
+			rows, err := build(t.Context(), screen.NewWorld(t.Context(), 1, inspect.New(result.Objects, inspect.Config{Health: test.health})), byState, true, screen.Ref{})
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -35,6 +35,8 @@ type row struct {
 	// node is nil if there is no Node object.
 	node  *corev1.Node
 	chart *chart
+	// why is what keeps what the map is about from the node, if it is about anything.
+	why string
 }
 
 // chart is what all rows have in common. It is not written after it was built.
@@ -46,7 +48,10 @@ type chart struct {
 	picked bool
 	// states counts the devices that are drawn as a state, and names and remarks are how wide the longest
 	// name and the longest remark are.
-	states         map[inspect.DeviceState]int
+	states map[inspect.DeviceState]int
+	// aim is what the map is about, or nil, and usable how many of the devices that are drawn that could use.
+	aim            *aim
+	usable         int
 	names, remarks int
 	// bands are the drivers with their widest pictures, those with most devices first; resources are those of
 	// device plugins, those of which there are most first.
@@ -72,6 +77,8 @@ type panel struct {
 	tags    []*tag
 	// parts are, of partitions, how much each takes of what it is cut from. They are nil for other devices.
 	parts []float64
+	// fits says which of the devices could be used by what the map is about. It is nil if that is nothing.
+	fits  []bool
 	count inspect.DeviceCount
 }
 
@@ -105,7 +112,7 @@ func placeOf(d *inspect.DeviceStatus) (name, value string) {
 	return places[at], value
 }
 
-func build(ctx context.Context, w *screen.World, by meaning, picked bool) ([]row, error) {
+func build(ctx context.Context, w *screen.World, by meaning, picked bool, about screen.Ref) ([]row, error) {
 	statuses := w.Nodes()
 	if w.Snapshot.NodesAssumed() && len(statuses) == 1 && statuses[0].Name == inspect.PseudoNode {
 		return nil, nil
@@ -137,13 +144,26 @@ func build(ctx context.Context, w *screen.World, by meaning, picked bool) ([]row
 	addPlugins(w, rows, index)
 	slices.SortStableFunc(rows, func(a, b row) int { return words.CompareNames(a.name, b.name) })
 	c := &chart{all: w.Inventory(), nodes: len(rows), tags: mark(rows, by, w), picked: picked, bands: bands(rows), resources: resources(rows), states: map[inspect.DeviceState]int{}}
+	if about.Kind != screen.None {
+		var err error
+		if c.aim, err = newAim(ctx, w, about, rows); err != nil {
+			return nil, err
+		}
+		if c.aim != nil {
+			c.aim.mark(rows)
+		}
+	}
 	for i := range rows {
 		rows[i].chart = c
 		c.names = max(c.names, nameCell(&rows[i]).Width())
 		c.remarks = max(c.remarks, styled.Width(rows[i].remark()))
 		for j := range rows[i].drivers {
-			for _, d := range rows[i].drivers[j].devices {
+			p := &rows[i].drivers[j]
+			for k, d := range p.devices {
 				c.states[d.State]++
+				if p.fits != nil && p.fits[k] {
+					c.usable++
+				}
 			}
 		}
 	}
@@ -250,6 +270,7 @@ func merge(rows []row, label string) []row {
 func (r *row) look() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%d/%d %t %v", r.devices.Free, r.devices.Total, r.supposed, r.lost)
+	b.WriteString(r.why)
 	for i := range r.drivers {
 		p := &r.drivers[i]
 		fmt.Fprintf(&b, "|%s %d", p.driver, p.count.Gone)
@@ -262,6 +283,9 @@ func (r *row) look() string {
 					names = append(names, t.name)
 				} else {
 					names = append(names, string(p.devices[at].State))
+				}
+				if p.fits != nil && p.fits[at] {
+					names[len(names)-1] += usable
 				}
 			}
 			slices.Sort(names)
@@ -365,6 +389,9 @@ func (p *panel) drawn(state inspect.DeviceState) int {
 }
 
 func (r *row) remark() string {
+	if r.why != "" {
+		return r.why
+	}
 	var parts []string
 	for i := range r.drivers {
 		p := &r.drivers[i]

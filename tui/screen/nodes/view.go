@@ -30,10 +30,10 @@ func (s *Screen) View(w *screen.World, width, height int) string {
 		return s.Table(w, width, height)
 	}
 	c := s.Rows()[0].chart
-	lines := s.about(w, r)
+	lines := append(c.aim.lines(r), s.tell(w, r)...)
 	slack := 0
 	if width >= leastMap {
-		slack = c.slack()
+		slack = c.slack(width)
 	}
 	if room := width - max(1, s.Wide()-slack); room >= leastBeside && height >= lowHeight && width > leastBeside {
 		foot := widget.Rule(w.Theme, nil, width) + "\n" + widget.Render(w.Theme, c.legend(r, width, s.spot.Load()), width)
@@ -50,7 +50,7 @@ func (s *Screen) show(r *row, width, height int) {
 	}
 	if width >= leastMap && len(s.Rows()) > 0 {
 		c := s.Rows()[0].chart
-		room := width - s.Wide() + c.slack()
+		room := width - s.Wide() + c.slack(width)
 		for i := range c.bands {
 			natural, _ := before.sized(&c.bands[i], i)
 			room += natural
@@ -63,8 +63,8 @@ func (s *Screen) show(r *row, width, height int) {
 	s.spot.Store(&now)
 }
 
-// about tells of what is under the cursor.
-func (s *Screen) about(w *screen.World, r *row) []styled.Line {
+// tell tells of what is under the cursor.
+func (s *Screen) tell(w *screen.World, r *row) []styled.Line {
 	switch d := s.cursor.on(r); {
 	case r == nil || w.Snapshot == nil:
 		return nil
