@@ -54,7 +54,7 @@ func (m *model) keys() screen.Keys {
 	keys = append(append(keys, m.writes.keys()...), screen.Keys{
 		find,
 		{Name: "cel lab", Press: []string{"c"}, Short: "cel", Help: "take the selectors into the CEL lab", Off: labOff(m.world.Snapshot, ref), Do: func(*screen.World) tea.Cmd { return m.goTo(screen.Go{View: "cel", Ref: ref}) }},
-		{Name: "map", Press: []string{"m"}, Help: "the map of nodes, with what the claim or pod could use, and what is in the way on each node", Off: noneOff(ref.Kind != screen.Claim && ref.Kind != screen.Pod, "select a claim or a pod first"), Do: func(*screen.World) tea.Cmd { return m.goTo(screen.Go{View: "nodes", Ref: ref}) }},
+		{Name: "map", Press: []string{"m"}, Help: "on the map: where it is, or what it could use", Off: noneOff(ref.Kind != screen.Claim && ref.Kind != screen.Pod, "select a claim or a pod first"), Do: func(*screen.World) tea.Cmd { return m.goTo(screen.Go{View: "nodes", Ref: ref}) }},
 		{Name: "namespace", Press: []string{"n"}, Short: "namespace", Help: "show another namespace, or all", Do: m.prompts.askNamespace},
 		{Name: "all namespaces", Press: []string{"0"}, Help: "show all namespaces", Off: noneOff(m.world.Namespace == "", "all namespaces are shown"), Do: func(*screen.World) tea.Cmd { return m.prompts.showNamespace(places.AllNamespaces) }},
 		{Name: "go to", Press: []string{":", "ctrl+a"}, Short: "go to", Help: "go to a view, or anything that has a name; :q quits (also ^A)", Do: m.prompts.askName},

@@ -289,7 +289,7 @@ func (m *prompts) askName(world *screen.World) tea.Cmd {
 
 // index is where one can go.
 func (m *prompts) index() *places.Index {
-	x := &places.Index{Contexts: m.options.Contexts, Context: m.options.Context, Plans: map[screen.Page][]screen.Kind{}}
+	x := &places.Index{World: m.world, Contexts: m.options.Contexts, Context: m.options.Context, Plans: map[screen.Page][]screen.Kind{}}
 	for i, v := range viewTable {
 		switch {
 		case i < m.tabbed():

@@ -19,9 +19,9 @@ var tasks = []task{
 	},
 	{
 		question: "Who holds GPU 3 of gpu-b-03?",
-		keys:     []string{":", "b-03/gpu-3", "enter"},
-		shows:    []string{"gpu.example.com/gpu-b-03/gpu-3", "held by infer/llm-70b-2-gpus-w9bnf for pod llm-70b-2"},
-		says:     "The page shows the claim and its pods, and then the monitoring that has admin access, which does not take the device from anybody.",
+		keys:     []string{":", "b3/3", "enter"},
+		shows:    []string{"gpu.example.com/gpu-b-03/gpu-3", "held by infer/llm-70b-2-gpus-w9bnf for 7d23h or longer, pod llm-70b-2"},
+		says:     "Characters may be left out of a name; what is found says whose it is while you type. Below the list are the claim and its pods, and then the monitoring that has admin access, which does not take the device from anybody.",
 		kubectl: []string{
 			`kubectl get resourceclaims -A -o json | jq -r '.items[]|select(any(.status.allocation.devices.results[]?;.pool=="gpu-b-03" and .device=="gpu-3" and .adminAccess!=true))|[.metadata.namespace,.metadata.name,.status.reservedFor[]?.name]|@tsv'`,
 		},
@@ -40,7 +40,7 @@ var tasks = []task{
 	{
 		question: "What would a taint on the GPUs of gpu-b-03 hit?",
 		keys:     []string{"2", "/", "pool=b-03 driver=gpu", "enter"},
-		shows:    []string{"8 of 127 devices", "held by infer/llm-70b-2-gpus-w9bnf for pod llm-70b-2"},
+		shows:    []string{"8 of 127 devices", "held by infer/llm-70b-2-gpus-w9bnf for 7d23h or longer, pod llm-70b-2"},
 		says: "The filter names what the `deviceSelector` of a DeviceTaintRule names: pool, driver or device. The list shows the devices, and for each one the claim and the pods that `NoExecute` would evict. " +
 			"It does not show which of these claims tolerate the taint; `kubectl dra plan taint -f` does.",
 		kubectl: []string{
@@ -205,8 +205,8 @@ var tasks = []task{
 	},
 	{
 		question: "Since when does somebody have GPU 3 of gpu-b-03?",
-		keys:     []string{":", "b-03/gpu-3", "enter", "enter"},
-		shows:    []string{"infer/llm-70b-2-gpus-w9bnf", "reserved for 7d23h", "or longer pod llm-70b-2"},
+		keys:     []string{":", "b3/3", "enter"},
+		shows:    []string{"gpu.example.com/gpu-b-03/gpu-3", "held by infer/llm-70b-2-gpus-w9bnf for 7d23h or longer"},
 		says:     "It shows the time of the allocation if the claim has it, and otherwise when its first pod was scheduled; then it says `or longer`.",
 		kubectl: []string{
 			`kubectl get resourceclaims -A -o json | jq -r '.items[]|select(any(.status.allocation.devices.results[]?;.pool=="gpu-b-03" and .device=="gpu-3"))|[.metadata.namespace,.metadata.name,.status.allocation.allocationTimestamp]|@tsv'`,
@@ -263,6 +263,32 @@ var tasks = []task{
 		kubectl:  []string{"kubectl get pods -A --field-selector=spec.nodeName=", "kubectl get events -A --field-selector=reason=FailedScheduling"},
 		k9s:      []string{":pod", "enter", "0", "/pending", "enter"},
 		k9sLeft:  "The message is in the description of each pod.",
+	},
+	{
+		question: "Which node is pod llm-70b-2 on?",
+		keys:     []string{":", "70b-2"},
+		shows:    []string{"pod infer/llm-70b-2", "on gpu-b-03"},
+		says:     "What `:` finds says where it is while you type; Enter goes there.",
+		kubectl:  []string{"kubectl get pod llm-70b-2 -n infer -o wide"},
+		k9s:      []string{":pod", "enter", "0", "/70b-2", "enter"},
+	},
+	{
+		question:    "What are the commands of the second fix?",
+		keys:        []string{"e", "x", "x"},
+		shows:       []string{"Fix 2 of"},
+		says:        "`x` goes through the fixes, each with all of its commands. `C` copies them, and `^S` saves them.",
+		kubectlLeft: "nothing proposes a fix.",
+		k9sLeft:     "nothing proposes a fix.",
+	},
+	{
+		question:    "What is the next cause why pods wait?",
+		keys:        []string{"7", "J"},
+		shows:       []string{"cause 2"},
+		says:        "`J` and `K` go from cause to cause, however many pods each holds up.",
+		kubectl:     []string{"kubectl get events -A --field-selector=reason=FailedScheduling"},
+		kubectlLeft: "There is an Event for each pod, and you group them by what they say.",
+		k9s:         []string{":event", "enter", "/FailedSch", "enter"},
+		k9sLeft:     "It shows the same messages.",
 	},
 }
 

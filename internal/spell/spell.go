@@ -72,3 +72,31 @@ func Nearest(word string, candidates []string) []string {
 	}
 	return names
 }
+
+// Loosely reports whether a text contains a word, or, for words of three characters and more, whether it
+// has the characters of the word in their order and near to each other.
+func Loosely(text, word string) bool {
+	if strings.Contains(text, word) {
+		return true
+	}
+	if len(word) < 3 {
+		return false
+	}
+	for start := strings.IndexByte(text, word[0]); start >= 0; {
+		at, end := 0, min(len(text), start+2*len(word)+2)
+		for i := start; i < end && at < len(word); i++ {
+			if text[i] == word[at] {
+				at++
+			}
+		}
+		if at == len(word) {
+			return true
+		}
+		next := strings.IndexByte(text[start+1:], word[0])
+		if next < 0 {
+			return false
+		}
+		start += next + 1
+	}
+	return false
+}

@@ -47,7 +47,7 @@ func (a *arranged[T]) wordTest(word string, alike bool) func(*T) bool {
 		return exact // what is like column=value is nothing that anybody means
 	}
 	a.alike = true
-	return func(row *T) bool { return a.has(row, word, fuzzy) }
+	return func(row *T) bool { return a.has(row, word, spell.Loosely) }
 }
 
 // anyRow reports whether there is a row of which a test is true.
@@ -185,32 +185,4 @@ func amountTest[T any](column *Column[T], operator, value string) func(*T) bool 
 		}
 		return amount <= limit
 	}
-}
-
-// fuzzy reports whether a text contains a word, or, for words of three characters and more, whether it
-// has the characters of the word in their order and near to each other.
-func fuzzy(text, word string) bool {
-	if strings.Contains(text, word) {
-		return true
-	}
-	if len(word) < 3 {
-		return false
-	}
-	for start := strings.IndexByte(text, word[0]); start >= 0; {
-		at, end := 0, min(len(text), start+2*len(word)+2)
-		for i := start; i < end && at < len(word); i++ {
-			if text[i] == word[at] {
-				at++
-			}
-		}
-		if at == len(word) {
-			return true
-		}
-		next := strings.IndexByte(text[start+1:], word[0])
-		if next < 0 {
-			return false
-		}
-		start += next + 1
-	}
-	return false
 }

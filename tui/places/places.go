@@ -33,6 +33,8 @@ type Index struct {
 	// Contexts are the names of clusters, of which Context is the one that is shown.
 	Contexts []string
 	Context  string
+	// World is what notes of objects tell of. It may be nil.
+	World *screen.World
 	// Plans are the pages about what would be, and the kinds of what they are about.
 	Plans map[screen.Page][]screen.Kind
 }
@@ -52,7 +54,60 @@ func (x *Index) Find(all []Place, text string) Found {
 	if len(f.Hits) == 0 {
 		f.Like = likePlaces(all, text)
 	}
+	if len(f.Hits)+len(f.Like) == 0 {
+		f.Hits = loosely(all, text)
+	}
+	for i := range f.Hits[:min(len(f.Hits), mostNotes)] {
+		if p := &f.Hits[i]; p.Note == "" && x.World != nil {
+			p.Note = note(x.World, p.Ref)
+		}
+	}
 	return f
+}
+
+// mostNotes is how many objects something is told of beside their names.
+const mostNotes = 30
+
+// loosely are the objects that have the characters of the last word in their names, in order: b3/3 may mean
+// gpu-b-03/gpu-3. Words before it are the kind.
+func loosely(all []Place, text string) (out []Place) {
+	text = strings.ToLower(asPlace(text))
+	name := text[strings.LastIndexByte(text, ' ')+1:]
+	for _, p := range all {
+		if p.Ref.Kind != screen.None && spell.Loosely(strings.ToLower(p.Ref.String()), name) && HasWords(p.Text, text[:len(text)-len(name)]) {
+			out = append(out, p)
+		}
+	}
+	return out
+}
+
+// note tells of a pod where it is, and of a device who has it and since when.
+func note(w *screen.World, ref screen.Ref) string {
+	switch ref.Kind {
+	case screen.Pod:
+		pod, ok := w.Snapshot.Pod(inspect.PodRef{Namespace: ref.Namespace, Name: ref.Name})
+		switch {
+		case !ok || inspect.Ended(pod):
+		case pod.Spec.NodeName != "":
+			return "on " + pod.Spec.NodeName
+		default:
+			return "waits for a node"
+		}
+	case screen.Device:
+		d, _ := screen.FindDevice(w, ref)
+		for _, h := range d.Holders {
+			if !h.Admin() {
+				return "held by " + h.Claim.String() + screen.HeldFor(w, h.Claim)
+			}
+		}
+	case screen.Claim:
+		if claim, ok := w.Snapshot.Claim(inspect.ClaimRef{Namespace: ref.Namespace, Name: ref.Name}); ok {
+			if node := inspect.AllocationNode(claim.Status.Allocation); node != "" {
+				return "on " + string(node)
+			}
+		}
+	}
+	return ""
 }
 
 // likePlaces are places that are spelt like a text, of the kind that it names if it does.

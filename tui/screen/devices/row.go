@@ -145,12 +145,12 @@ func (r *row) panel(w *screen.World) []styled.Line {
 	return []styled.Line{first, held}
 }
 
-// holderText is a claim with the pods that use it.
+// holderText is a claim, since when it has the device, and the pods that use it.
 func holderText(w *screen.World, h inspect.Holder) string {
-	text := inspect.Sanitize(h.Claim.String())
+	text := inspect.Sanitize(h.Claim.String()) + screen.HeldFor(w, h.Claim)
 	for i, pod := range w.Snapshot.PodsOf(h.Claim) {
 		if i == 0 {
-			text += " for pod"
+			text += ", pod"
 		}
 		text += " " + inspect.Sanitize(pod.Name)
 	}
