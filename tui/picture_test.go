@@ -41,6 +41,8 @@ var pictures = []picture{
 	{"nodes", "kubectl dra top nodes", "nodes", 120, 24, false, screen.Ref{Kind: screen.Device, Name: "gpu.example.com/gpu-a-04/gpu-1"}, nil},
 	{"nodes-light", "kubectl dra top nodes", "nodes", 120, 24, true, screen.Ref{Kind: screen.Device, Name: "gpu.example.com/gpu-a-04/gpu-1"}, nil},
 	{"nodes-wide", "kubectl dra top nodes", "nodes", 200, 24, false, screen.Ref{Kind: screen.Node, Name: "mig-02"}, nil},
+	{"nodes-claim", "kubectl dra top", "claims", 160, 30, false, claimRef("ml", "train-0"), keys("m")},
+	{"usage", "kubectl dra top usage", "usage", 160, 40, false, screen.Ref{}, keys("b")},
 	{"priority", "kubectl dra top priority", "priority", 120, 26, false, screen.Ref{Kind: screen.PriorityLevel, Name: "workload-low"}, func(d *driver) {
 		for range 30 {
 			d.pass()

@@ -223,7 +223,7 @@ func boardOf(w *screen.World) Board {
 			continue // the graph of a driver says it
 		}
 		title := styled.Span{Text: "class " + inspect.Sanitize(h.Class), Role: styled.Name}
-		more := fmt.Sprintf(" %d held, %d at most", h.Devices, n)
+		more := fmt.Sprintf(" %d held, ≤%d", h.Devices, n)
 		classes = append(classes, curve(styled.Good, title, more, func(l *screen.Level) float64 {
 			return float64(l.HeldOf(h.Class)) / float64(all)
 		}))

@@ -99,8 +99,8 @@ func driverColumn(b *band, number int, cursor *atomic.Pointer[spot]) listing.Col
 }
 
 // leastMap is how wide a screen is at least on which cells are larger than a mark, and leastRemark what is
-// left to remarks there, leastWhy what is where they say what is in the way and there is more room.
-const leastMap, leastRemark, leastWhy = 120, 16, 32
+// left to remarks there. On one of leastWhyWide they have leastWhy where they say what is in the way.
+const leastMap, leastRemark, leastWhyWide, leastWhy = 120, 16, 190, 32
 
 // widestRemark is how wide the column of remarks becomes.
 const widestRemark = 60
@@ -112,7 +112,7 @@ const readable = 2
 // names of nodes, for what is missing is taken from the widest column.
 func (c *chart) slack(width int) int {
 	least := max(leastRemark, c.names)
-	if c.aim != nil && widget.HasAside(width) {
+	if c.aim != nil && width >= leastWhyWide {
 		least = max(least, leastWhy)
 	}
 	return max(0, min(c.remarks, widestRemark)-least)
