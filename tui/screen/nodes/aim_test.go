@@ -1,12 +1,16 @@
 package nodes
 
 import (
+	"slices"
 	"strings"
 	"testing"
+
+	tea "charm.land/bubbletea/v2"
 
 	"github.com/kubectl-dra/kubectl-dra/inspect"
 	"github.com/kubectl-dra/kubectl-dra/inspect/manifest"
 	"github.com/kubectl-dra/kubectl-dra/tui/screen"
+	"github.com/kubectl-dra/kubectl-dra/tui/screen/screentest"
 )
 
 // usableOn are the devices with a mark on a node, as driver/device.
@@ -77,7 +81,14 @@ func TestWhereAClaimIs(t *testing.T) {
 	u.selects("Node gpu-b-01")
 	u.send(screen.Selected{Ref: screen.Ref{Kind: screen.Pod, Namespace: "infer", Name: "llm-70b-2"}})
 	u.selects("Node gpu-b-03")
-	u.send(screen.Selected{Ref: screen.Ref{Kind: screen.Pod, Namespace: "infer", Name: "gone"}})
+	gone := screen.Ref{Kind: screen.Pod, Namespace: "infer", Name: "gone"}
+	said := screentest.Settle(u.w, u.s, screen.Selected{Ref: gone})
+	if !slices.ContainsFunc(said, func(msg tea.Msg) bool {
+		say, ok := msg.(screen.Say)
+		return ok && strings.Contains(say.Text, "pod infer/gone waits for no devices")
+	}) {
+		t.Errorf("it says %v", said)
+	}
 	if frame := u.frame(); strings.Contains(frame, usable) || u.s.Rows()[0].chart.aim != nil {
 		t.Errorf("of what is gone:\n%s", frame)
 	}

@@ -132,8 +132,13 @@ func (s *Screen) Update(w *screen.World, msg tea.Msg) tea.Cmd {
 		return s.List.Update(w, s.selected(w, msg))
 	}
 	cmd := s.List.Update(w, msg)
-	if rows := s.Rows(); s.pointing && len(rows) > 0 && rows[0].chart.aim != nil && rows[0].chart.aim.ref == s.about {
+	if rows := s.Rows(); s.pointing && len(rows) > 0 && rows[0].chart.about == s.about {
 		s.pointing = false
+		if rows[0].chart.aim == nil {
+			text := fmt.Sprintf("%s %s waits for no devices", s.about.Kind.Word(), s.about)
+			s.about = screen.Ref{}
+			return tea.Batch(cmd, screen.Send(screen.Say{Text: text, Role: styled.Warn}))
+		}
 		first := screen.Ref{Kind: screen.Node, Name: rows[0].name}
 		return tea.Batch(cmd, s.List.Update(w, screen.Selected{Ref: first}))
 	}

@@ -49,7 +49,9 @@ type chart struct {
 	// states counts the devices that are drawn as a state, and names and remarks are how wide the longest
 	// name and the longest remark are.
 	states map[inspect.DeviceState]int
-	// aim is what the map is about, or nil, and usable how many of the devices that are drawn that could use.
+	// about is what the map was asked to be about, aim what it says of that, or nil, and usable how many of the
+	// devices that are drawn it could use.
+	about          screen.Ref
 	aim            *aim
 	usable         int
 	names, remarks int
@@ -144,7 +146,7 @@ func build(ctx context.Context, w *screen.World, by meaning, picked bool, about 
 	addPlugins(w, rows, index)
 	slices.SortStableFunc(rows, func(a, b row) int { return words.CompareNames(a.name, b.name) })
 	c := &chart{all: w.Inventory(), nodes: len(rows), tags: mark(rows, by, w), picked: picked, bands: bands(rows), resources: resources(rows), states: map[inspect.DeviceState]int{}}
-	if about.Kind != screen.None {
+	if c.about = about; about.Kind != screen.None {
 		var err error
 		if c.aim, err = newAim(ctx, w, about, rows); err != nil {
 			return nil, err
