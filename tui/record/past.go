@@ -10,15 +10,15 @@ import (
 	"github.com/kubectl-dra/kubectl-dra/tui/screen"
 )
 
-// Recorded is a cluster that was recorded, from a moment to another, as it was at each in between. It is asked
-// in the background, of one moment at a time.
+// Recorded is a cluster that was recorded, from a moment to another, as it was at each in between. It is
+// asked in the background, of one moment at a time.
 type Recorded interface {
 	Span() (from, to time.Time)
 	At(ctx context.Context, t time.Time) (*inspect.Snapshot, error)
 }
 
-// A recorded cluster is looked at pastLevels times, at even distances, or less often if that would take longer
-// than pastWork.
+// A recorded cluster is looked at pastLevels times, at even distances, or less often if that would take
+// longer than pastWork.
 const (
 	pastLevels = 120
 	pastWork   = 10 * time.Second
@@ -81,7 +81,9 @@ func (p *past) take(msg tea.Msg) (tea.Cmd, bool) {
 	if p.done = !p.next.Before(to); p.done {
 		return nil, true
 	}
-	step := max(to.Sub(from)/pastLevels, time.Duration(float64(to.Sub(from))*float64(result.Value.took)/float64(pastWork)), 1)
+	whole := to.Sub(from)
+	slow := time.Duration(float64(whole) * float64(result.Value.took) / float64(pastWork))
+	step := max(whole/pastLevels, slow, 1)
 	if p.next = p.next.Add(step); p.next.After(to) {
 		p.next = to
 	}

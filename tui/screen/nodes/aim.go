@@ -19,8 +19,8 @@ import (
 	"github.com/kubectl-dra/kubectl-dra/tui/screen"
 )
 
-// aim is what the map says about a claim, or a pod with its claims, that has no devices: which of them it could
-// use, and on each node what is in the way. It is not written after it was made.
+// aim is what the map says about a claim, or a pod with its claims, that has no devices: which of them it
+// could use, and on each node what is in the way. It is not written after it was made.
 type aim struct {
 	ref  screen.Ref
 	fits map[inspect.DeviceID]bool
@@ -65,8 +65,10 @@ func newAim(ctx context.Context, w *screen.World, ref screen.Ref, rows []row) (*
 	return a, err
 }
 
+type claimList = []*resourcev1.ResourceClaim
+
 // wanted are the claims of an object that have no devices.
-func wanted(s *inspect.Snapshot, object screen.Object) []*resourcev1.ResourceClaim {
+func wanted(s *inspect.Snapshot, object screen.Object) claimList {
 	switch o := object.(type) {
 	case *corev1.Pod:
 		if o.Spec.NodeName == "" {
@@ -74,7 +76,7 @@ func wanted(s *inspect.Snapshot, object screen.Object) []*resourcev1.ResourceCla
 		}
 	case *resourcev1.ResourceClaim:
 		if o.Status.Allocation == nil {
-			return []*resourcev1.ResourceClaim{o}
+			return claimList{o}
 		}
 	}
 	return nil
@@ -98,7 +100,7 @@ func (a *aim) explain(e *explain.Explanation) {
 
 // examine notes the devices of a node that pass every check that a device passes by itself, for one of the
 // requests. Where the scheduler gives up at once there are none.
-func (a *aim) examine(ctx context.Context, w *screen.World, node *corev1.Node, claims []*resourcev1.ResourceClaim) error {
+func (a *aim) examine(ctx context.Context, w *screen.World, node *corev1.Node, claims claimList) error {
 	if node == nil {
 		return nil
 	}
@@ -158,10 +160,12 @@ func (a *aim) lines(r *row) []styled.Line {
 		for i := range c.Requirements {
 			q := &c.Requirements[i]
 			lines = append(lines, styled.Line{
-				{Text: "  " + inspect.Sanitize(q.Sentence())}, {Text: "  " + inspect.Sanitize(q.Path), Role: styled.Dim},
+				{Text: "  " + inspect.Sanitize(q.Sentence())},
+				{Text: "  " + inspect.Sanitize(q.Path), Role: styled.Dim},
 			})
 		}
 	}
 	text := fmt.Sprintf(" what %s could use, each device by itself (m ends this)", name)
-	return append(lines, styled.Line{{Text: usable, Role: styled.Accent}, {Text: inspect.Sanitize(text), Role: styled.Dim}}, nil)
+	legend := styled.Line{{Text: usable, Role: styled.Accent}, {Text: inspect.Sanitize(text), Role: styled.Dim}}
+	return append(lines, legend, nil)
 }
