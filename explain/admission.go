@@ -145,8 +145,9 @@ type QueueState struct {
 type Quota struct {
 	Flavor   string `json:"flavor"`
 	Resource string `json:"resource"`
-	Nominal  string `json:"nominal"`
-	Used     string `json:"used"`
+	// Nominal is, of a Cohort, its own quota and that of all below it.
+	Nominal string `json:"nominal"`
+	Used    string `json:"used"`
 	// Borrowed is how much of Used is of others in the cohort, and Lent how much of its own others have.
 	Borrowed string `json:"borrowed"`
 	Lent     string `json:"lent"`

@@ -11,11 +11,20 @@ import (
 	"github.com/kubectl-dra/kubectl-dra/explain"
 	"github.com/kubectl-dra/kubectl-dra/explain/words"
 	"github.com/kubectl-dra/kubectl-dra/inspect"
+	"github.com/kubectl-dra/kubectl-dra/inspect/kueueconfig"
 	"github.com/kubectl-dra/kubectl-dra/scheduler/kueue"
 )
 
 // assumedConfig is what is said of queues where the configuration of Kueue was not read.
 const assumedConfig = "Kueue's Configuration was not read: it says what devices count for (--kueue-config FILE gives it)"
+
+// partial says why what queues have and who goes is not known for certain, a sentence each.
+func partial(c *kueueconfig.Config) []string {
+	if ConfigOf(c).Assumed {
+		return append([]string{assumedConfig}, Doubts(c)...)
+	}
+	return Doubts(c)
+}
 
 // Queues says what is in the queues of a snapshot.
 type Queues struct {
@@ -151,20 +160,9 @@ func (q *Queues) ClusterQueue(queue *kueuev1beta2.ClusterQueue) *explain.QueueSt
 	if u.Inactive != nil {
 		out.Inactive = u.Inactive.Message
 	}
+	out.Quotas = quotasOf(q.state, u, func(*kueue.FlavorUsage) bool { return true })
 	for i := range u.Flavors {
-		f := &u.Flavors[i]
-		text := func(a kueue.Amount) string { return q.state.Text(f.Resource, a) }
-		quota := explain.Quota{
-			Flavor: f.Flavor, Resource: string(f.Resource), Nominal: text(f.Nominal), Used: text(f.Used), Borrowed: text(f.Borrowed), Lent: text(f.Lent), Available: text(f.Available),
-		}
-		if f.BorrowingLimit != nil {
-			quota.BorrowingLimit = text(*f.BorrowingLimit)
-		}
-		if f.LendingLimit != nil {
-			quota.LendingLimit = text(*f.LendingLimit)
-		}
-		out.Quotas = append(out.Quotas, quota)
-		out.Holders = append(out.Holders, q.holdersOf(*u, flavorResource{f.Flavor, f.Resource})...)
+		out.Holders = append(out.Holders, q.holdersOf(*u, flavorResource{u.Flavors[i].Flavor, u.Flavors[i].Resource})...)
 	}
 	q.wait(out, u.Pending, queue)
 	switch {
@@ -175,14 +173,7 @@ func (q *Queues) ClusterQueue(queue *kueuev1beta2.ClusterQueue) *explain.QueueSt
 	case len(u.Pending) == 0:
 		out.Message = fmt.Sprintf("has %s waiting, of which none has a turn as far as is known", words.Count(len(out.Waiting), "workload"))
 	}
-	if q.turns = len(u.Pending); ConfigOf(q.s.Kueue()).Assumed && !slices.Contains(out.Partial, assumedConfig) {
-		out.Partial = append(out.Partial, assumedConfig)
-	}
-	for _, doubt := range Doubts(q.s.Kueue()) {
-		if !slices.Contains(out.Partial, doubt) {
-			out.Partial = append(out.Partial, doubt)
-		}
-	}
+	q.turns, out.Partial = len(u.Pending), words.AppendNew(out.Partial, partial(q.s.Kueue())...)
 	return out
 }
 

@@ -89,19 +89,8 @@ func (f *finder) ofPod(pod *corev1.Pod) *target {
 	if pod.Spec.NodeName != "" || inspect.Ended(pod) {
 		return nil
 	}
-	t := &target{pod: pod}
+	t := &target{pod: pod, workload: f.workloadOf(pod)}
 	group := pod.Labels[podGroup]
-	for _, name := range []string{pod.Annotations[workloadName], pod.Labels[workloadName], group} {
-		if name != "" && t.workload == nil {
-			t.workload = f.byName[[2]string{pod.Namespace, name}]
-		}
-	}
-	refs := append([]*metav1.OwnerReference{{Kind: "Pod", Name: pod.Name}}, inspect.Controllers(pod, nil)...)
-	for _, ref := range refs {
-		if t.workload == nil {
-			t.workload = f.byOwner[owned{pod.Namespace, ref.Kind, ref.Name}]
-		}
-	}
 	gated := slices.ContainsFunc(pod.Spec.SchedulingGates, func(g corev1.PodSchedulingGate) bool { return strings.HasPrefix(g.Name, prefix) })
 	switch {
 	case t.workload != nil:
@@ -117,6 +106,21 @@ func (f *finder) ofPod(pod *corev1.Pod) *target {
 		return nil
 	}
 	return t
+}
+
+// workloadOf is the workload that Kueue has made for a pod, or nil.
+func (f *finder) workloadOf(pod *corev1.Pod) *kueuev1beta2.Workload {
+	for _, name := range []string{pod.Annotations[workloadName], pod.Labels[workloadName], pod.Labels[podGroup]} {
+		if w := f.byName[[2]string{pod.Namespace, name}]; w != nil {
+			return w
+		}
+	}
+	for _, ref := range append([]*metav1.OwnerReference{{Kind: "Pod", Name: pod.Name}}, inspect.Controllers(pod, nil)...) {
+		if w := f.byOwner[owned{pod.Namespace, ref.Kind, ref.Name}]; w != nil {
+			return w
+		}
+	}
+	return nil
 }
 
 // siblings are the templates of the object that a subject is of, and which of them the subject is.

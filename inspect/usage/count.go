@@ -13,12 +13,22 @@ import (
 
 // Of counts the claims that counts accepts, all of them if it is nil. The inventory is that of the snapshot.
 func Of(s *inspect.Snapshot, inventory *inspect.Inventory, by By, counts func(*resourcev1.ResourceClaim) bool) *Report {
+	return In(s, inventory, by, counts, nil, nil)
+}
+
+// In counts as [Of] does, by names that only the caller knows: those that a claim is in. There is a row for
+// each of all, whether a claim is in it or not.
+func In(s *inspect.Snapshot, inventory *inspect.Inventory, by By, counts func(*resourcev1.ResourceClaim) bool,
+	all []string, names func(*resourcev1.ResourceClaim) []string) *Report {
 	c := &counter{
-		snapshot: s, by: by, rows: map[Key]*tally{}, total: newTally(Key{}), held: map[inspect.ClaimRef][]grip{},
+		snapshot: s, by: by, names: names, rows: map[Key]*tally{}, total: newTally(Key{}), held: map[inspect.ClaimRef][]grip{},
 		lost: map[inspect.ClaimRef][]loss{}, idle: map[inspect.ClaimRef]bool{},
 		devices: inventory.Devices(), gone: inventory.Gone, times: make([]int32, len(inventory.Devices())),
 	}
 	c.find()
+	for _, name := range all {
+		c.row(Key{Name: name})
+	}
 	for _, claim := range s.Objects().Claims {
 		if counts == nil || counts(claim) {
 			c.claim(claim)
@@ -45,6 +55,7 @@ type loss struct {
 type counter struct {
 	snapshot *inspect.Snapshot
 	by       By
+	names    func(*resourcev1.ResourceClaim) []string
 	held     map[inspect.ClaimRef][]grip
 	lost     map[inspect.ClaimRef][]loss
 	idle     map[inspect.ClaimRef]bool
@@ -94,7 +105,7 @@ func (c *counter) claim(claim *resourcev1.ResourceClaim) {
 	entry.Wanted = wanted(claim, func(string) bool { return true })
 	c.total.add(entry, held, lost, idle)
 	keys := c.keys(claim)
-	if c.by == Namespace || c.by == Workload { // where a claim is in a row with all that it holds
+	if c.by != Class && c.by != Driver { // where a claim is in a row with all that it holds
 		for _, key := range keys {
 			c.row(key).add(entry, held, lost, idle)
 		}

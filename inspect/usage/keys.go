@@ -19,6 +19,8 @@ func (c *counter) keys(claim *resourcev1.ResourceClaim) []Key {
 		return c.workloads(claim)
 	case Driver:
 		return drivers(claim)
+	case Queue, Cohort:
+		return c.named(claim)
 	case Namespace:
 	}
 	return []Key{{Namespace: claim.Namespace}}
@@ -121,6 +123,18 @@ func drivers(claim *resourcev1.ResourceClaim) []Key {
 		return []Key{{}}
 	}
 	return nil
+}
+
+// named are the rows that the caller knows, or else that of what is in none.
+func (c *counter) named(claim *resourcev1.ResourceClaim) []Key {
+	var out []Key
+	for _, name := range c.names(claim) {
+		out = append(out, Key{Name: name})
+	}
+	if len(out) == 0 {
+		out = []Key{{}}
+	}
+	return out
 }
 
 // workloads are those of the pods that use a claim. Of a claim that no pod uses it is the owner, or else the

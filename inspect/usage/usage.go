@@ -17,9 +17,12 @@ const (
 	Class     By = "class"    // the device class of the request that got the device
 	Workload  By = "workload" // the top controller of the pods that use the claim
 	Driver    By = "driver"   // and model
+	Queue     By = "queue"    // the ClusterQueue of Kueue that the pods which use the claim are for
+	Cohort    By = "cohort"   // of ClusterQueues: what is in one is in all above it too
 )
 
-// Groupings returns what rows can be about, the default first.
+// Groupings returns what rows can be about in every cluster, the default first. Only where there is Kueue
+// they can be about queues and cohorts too: see [In].
 func Groupings() []By { return []By{Namespace, Class, Workload, Driver} }
 
 // Key names a row. Which fields are set depends on By.
@@ -29,8 +32,9 @@ type Key struct {
 	// Kind is the kind of a workload: that of the last controller to which the owners of its pods lead, "Pod"
 	// for a pod without controller, or "ResourceClaim" for a claim that no pod uses.
 	Kind string
-	// Name is that of the workload, the class or the driver. It is empty for a namespace, for a request that
-	// the claim no longer has, and for claims that have no devices yet and so no driver.
+	// Name is that of the workload, the class, the driver, the queue or the cohort. It is empty for a
+	// namespace, for a request that the claim no longer has, for claims that have no devices yet and so no
+	// driver, and for those of no queue or cohort.
 	Name string
 	// Model is what the driver says of its devices, see [inspect.ModelOf]. It is empty if it says nothing.
 	Model string

@@ -29,10 +29,7 @@ func (s *State) Decide(namespace, name string) Decision {
 		d.Reasons = []Reason{{Code: WorkloadNotFound, Workload: ref, Message: fmt.Sprintf("there is no Workload %s/%s", namespace, name)}}
 		return d
 	}
-	d.LocalQueue = string(w.Spec.QueueName)
-	if lq := s.localQueues[Ref{namespace, d.LocalQueue}]; lq != nil {
-		d.ClusterQueue = string(lq.Spec.ClusterQueue)
-	}
+	d.LocalQueue, d.ClusterQueue = string(w.Spec.QueueName), s.QueueOf(w)
 	if isTrue(w, kueuev1beta2.WorkloadFinished) {
 		d.Outcome = Finished
 		return d
@@ -251,7 +248,7 @@ func setsOf(w *kueuev1beta2.Workload, sets []quota.Pods) []PodSet {
 
 // describeHeld fills in a decision about a workload that has quota.
 func (s *State) describeHeld(d *Decision, w *kueuev1beta2.Workload) {
-	d.Outcome, d.ClusterQueue, d.PodSets = Reserved, string(w.Status.Admission.ClusterQueue), setsOf(w, s.admittedSets(w))
+	d.Outcome, d.PodSets = Reserved, setsOf(w, s.admittedSets(w))
 	if isTrue(w, kueuev1beta2.WorkloadAdmitted) {
 		d.Outcome = Admitted
 	} else {

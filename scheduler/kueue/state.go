@@ -122,8 +122,8 @@ func New(objects *inspect.Objects, config Config, now time.Time) *State {
 					n.Usage[fr] = n.Usage[fr].Add(a)
 				}
 			}
-		} else if q := s.localQueues[Ref{w.Namespace, string(w.Spec.QueueName)}]; q != nil {
-			s.waiting[string(q.Spec.ClusterQueue)] = append(s.waiting[string(q.Spec.ClusterQueue)], w)
+		} else if name := s.QueueOf(w); name != "" {
+			s.waiting[name] = append(s.waiting[name], w)
 		}
 	}
 	for _, c := range s.cohorts {

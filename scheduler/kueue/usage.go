@@ -3,8 +3,10 @@ package kueue
 import (
 	"cmp"
 	"slices"
+	"strings"
 
 	corev1 "k8s.io/api/core/v1"
+	resourcev1 "k8s.io/api/resource/v1"
 	kueuev1beta2 "sigs.k8s.io/kueue/apis/kueue/v1beta2"
 
 	"github.com/kubectl-dra/kubectl-dra/scheduler/kueue/quota"
@@ -14,8 +16,10 @@ import (
 type FlavorUsage struct {
 	Flavor   string
 	Resource corev1.ResourceName
-	// Nominal is its own quota.
-	Nominal Amount
+	// Devices says that devices of DRA count for the resource, as far as the Configuration is known.
+	Devices bool
+	// Nominal is its own quota, Total of a Cohort that of all below it too.
+	Nominal, Total Amount
 	// BorrowingLimit and LendingLimit are nil where there is no limit.
 	BorrowingLimit, LendingLimit *Amount
 	// Used is what workloads hold, of a Cohort those of all ClusterQueues below it. Admitted is the part of
@@ -72,10 +76,16 @@ func (s *State) Usage() []Usage {
 		out = append(out, s.usageOf(u, n.Node, order, []*quota.Node{n.Node}))
 	}
 	below := map[*quota.Node][]*quota.Node{}
-	for _, n := range s.queues {
+	add := func(n *quota.Node) {
 		for at := n.Parent; at != nil; at = at.Parent {
-			below[at] = append(below[at], n.Node)
+			below[at] = append(below[at], n)
 		}
+	}
+	for _, n := range s.queues {
+		add(n.Node)
+	}
+	for _, n := range s.cohorts {
+		add(n)
 	}
 	for _, name := range sortedKeys(s.cohorts) {
 		n := s.cohorts[name]
@@ -94,9 +104,27 @@ func (s *State) Usage() []Usage {
 			}
 			return cmp.Or(cmp.Compare(a.Flavor, b.Flavor), cmp.Compare(a.Resource, b.Resource))
 		})
-		out = append(out, s.usageOf(Usage{Name: name, Cohort: true}, n, order, below[n]))
+		out = append(out, s.usageOf(Usage{Name: name, Cohort: true}, n, order, append(below[n], n)))
 	}
 	return out
+}
+
+// forDevices reports whether devices of DRA count for a resource.
+func (s *State) forDevices(name corev1.ResourceName) bool {
+	_, mapped := s.binary[name]
+	return mapped || s.extended[name] != nil || strings.HasPrefix(string(name), resourcev1.ResourceDeviceClassPrefix)
+}
+
+// QueueOf is the ClusterQueue of which a workload has quota, or else the one that its LocalQueue is of; ""
+// if there is no such LocalQueue. Whether the ClusterQueue exists is another question.
+func (s *State) QueueOf(w *kueuev1beta2.Workload) string {
+	if holdsQuota(w) {
+		return string(w.Status.Admission.ClusterQueue)
+	}
+	if lq := s.localQueues[Ref{w.Namespace, string(w.Spec.QueueName)}]; lq != nil {
+		return string(lq.Spec.ClusterQueue)
+	}
+	return ""
 }
 
 func appendOrder(to []quota.FlavorResource, g *kueuev1beta2.ResourceGroup) []quota.FlavorResource {
@@ -108,12 +136,16 @@ func appendOrder(to []quota.FlavorResource, g *kueuev1beta2.ResourceGroup) []quo
 	return to
 }
 
-func (s *State) usageOf(u Usage, n *quota.Node, order []quota.FlavorResource, queues []*quota.Node) Usage {
+func (s *State) usageOf(u Usage, n *quota.Node, order []quota.FlavorResource, nodes []*quota.Node) Usage {
 	if n.Parent != nil {
 		u.Parent = n.Parent.Name
 	}
 	holders, used, admitted := map[quota.FlavorResource][]Holder{}, quota.Amounts{}, quota.Amounts{}
-	for _, queue := range queues {
+	total := quota.Amounts{}
+	for _, queue := range nodes {
+		for fr, q := range queue.Quotas {
+			total[fr] = total[fr].Add(q.Nominal)
+		}
 		for w := range queue.Held {
 			for fr, a := range w.Used {
 				runs := isTrue(w.Object, kueuev1beta2.WorkloadAdmitted)
@@ -127,7 +159,7 @@ func (s *State) usageOf(u Usage, n *quota.Node, order []quota.FlavorResource, qu
 	}
 	for _, fr := range order {
 		q := n.Quotas[fr]
-		f := FlavorUsage{Flavor: fr.Flavor, Resource: fr.Resource, Nominal: q.Nominal, BorrowingLimit: q.Borrow, LendingLimit: q.Lend,
+		f := FlavorUsage{Flavor: fr.Flavor, Resource: fr.Resource, Devices: s.forDevices(fr.Resource), Nominal: q.Nominal, Total: total[fr], BorrowingLimit: q.Borrow, LendingLimit: q.Lend,
 			Used: used[fr], Admitted: admitted[fr], Available: max(0, n.Free(fr)), Holders: holders[fr]}
 		f.Borrowed, f.Lent = n.Borrowed(fr), n.Lent(fr)
 		slices.SortFunc(f.Holders, func(a, b Holder) int {

@@ -69,21 +69,35 @@ var queueTable = Table{
 	},
 	Row: func(item Item) []string {
 		q := item.(*QueueItem)
-		amounts := func(of func(*explain.Quota) string) string {
-			var parts []string
-			for i := range q.Quotas {
-				if text := of(&q.Quotas[i]); text != "" && text != "0" {
-					parts = append(parts, text+" "+q.Quotas[i].Resource)
-				}
-			}
-			return OrNone(strings.Join(parts, ", "))
-		}
 		return []string{
 			q.Meta().Name, q.Kind, OrNone(q.Cohort), strconv.Itoa(q.WaitingCount), strconv.Itoa(q.AdmittedCount),
-			amounts(func(of *explain.Quota) string { return of.Used + "/" + of.Nominal }), q.Age,
-			amounts(func(of *explain.Quota) string { return of.Borrowed }), amounts(func(of *explain.Quota) string { return of.Lent }), cmp.Or(q.Inactive, "Active"),
+			quotaText(q.Quotas, usedOfNominal), q.Age,
+			quotaText(q.Quotas, borrowed), quotaText(q.Quotas, lent), cmp.Or(q.Inactive, "Active"),
 		}
 	},
+}
+
+// quotaColumns are the columns of usage by queue that are about quota.
+var quotaColumns = []struct {
+	Column
+	of func(*explain.Quota) string
+}{
+	{Column{Header: "QUOTA", Cut: CutText, Least: 16, Rank: 5}, usedOfNominal}, {Column{Header: "BORROWED", Rank: 6}, borrowed}, {Column{Header: "LENT", Rank: 7}, lent},
+}
+
+func usedOfNominal(q *explain.Quota) string { return q.Used + "/" + q.Nominal }
+func borrowed(q *explain.Quota) string      { return q.Borrowed }
+func lent(q *explain.Quota) string          { return q.Lent }
+
+// quotaText says the same of each quota, without those of which there is nothing.
+func quotaText(quotas []explain.Quota, of func(*explain.Quota) string) string {
+	var parts []string
+	for i := range quotas {
+		if text := of(&quotas[i]); text != "0" {
+			parts = append(parts, text+" "+quotas[i].Resource)
+		}
+	}
+	return OrNone(strings.Join(parts, ", "))
 }
 
 // Workload is an item of a WorkloadList: a workload of Kueue.

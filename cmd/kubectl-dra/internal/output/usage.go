@@ -4,19 +4,22 @@ import (
 	"cmp"
 	"fmt"
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	"github.com/kubectl-dra/kubectl-dra/explain"
+	"github.com/kubectl-dra/kubectl-dra/explain/admission"
 	"github.com/kubectl-dra/kubectl-dra/explain/words"
 	"github.com/kubectl-dra/kubectl-dra/inspect"
 	"github.com/kubectl-dra/kubectl-dra/inspect/usage"
 )
 
-// Usage is an item of a UsageList: what a namespace, class, workload or driver holds and waits for. Of the
-// names those are set that it is about.
+// Usage is an item of a UsageList: what a namespace, class, workload, driver, ClusterQueue or cohort holds
+// and waits for. Of the names those are set that it is about.
 type Usage struct {
 	Listed
 	Namespace string `json:"namespace,omitempty"`
@@ -24,6 +27,10 @@ type Usage struct {
 	Workload  string `json:"workload,omitempty"` // Kind/name
 	Driver    string `json:"driver,omitempty"`
 	Model     string `json:"model,omitempty"`
+	Queue     string `json:"queue,omitempty"` // a ClusterQueue
+	Cohort    string `json:"cohort,omitempty"`
+	// Quotas are those of the queue or cohort that devices count for.
+	Quotas []explain.Quota `json:"quotas,omitempty"`
 	UsageAmount
 	// Drivers are the devices by driver.
 	Drivers map[string]int `json:"drivers"`
@@ -104,6 +111,42 @@ func UsageOf(s *inspect.Snapshot, r *usage.Report) *List {
 	return list
 }
 
+// QueueUsageOf lists the rows of a report by queue or cohort, with their quota.
+func QueueUsageOf(s *inspect.Snapshot, u *admission.Usage) *List {
+	list := UsageOf(s, u.Report)
+	if u.Quotas == nil {
+		return list
+	}
+	columns := slices.Clone(usageTable.Columns[:1])
+	for _, c := range quotaColumns {
+		columns = append(columns, c.Column)
+	}
+	list.Table.Columns = append(columns, usageTable.Columns[1:]...)
+	list.Table.Row = func(item Item) []string {
+		row, of := usageTable.Row(item), item.(*Usage)
+		cells := row[:1:1]
+		for _, c := range quotaColumns {
+			text := quotaText(of.Quotas, c.of)
+			if len(of.Quotas) == 0 && of.key.Name != "" && len(u.Partial) > 0 {
+				text = "<unknown>"
+			}
+			cells = append(cells, text)
+		}
+		return append(cells, row[1:]...)
+	}
+	for _, item := range list.Items {
+		of := item.(*Usage)
+		of.Quotas = u.Quotas[of.key.Name]
+	}
+	sumUp := list.sumUp
+	list.sumUp = func(l *List) {
+		sumUp(l)
+		l.Usage.Partial = append(l.Usage.Partial, u.Partial...)
+	}
+	list.Usage.Partial = append(list.Usage.Partial, u.Partial...)
+	return list
+}
+
 func usageTotal(s *inspect.Snapshot, r *usage.Report) *UsageTotal {
 	return &UsageTotal{
 		UsageAmount: usageAmount(&r.Total.Amount), Wanted: r.Total.Wanted, Cluster: r.Cluster,
@@ -157,6 +200,12 @@ func (u *Usage) name(by usage.By, r *usage.Row) {
 		if r.Model != "" {
 			u.Metadata = Meta{Name: r.Name + "/" + r.Model, Aliases: []string{r.Name, r.Model}}
 		}
+	case usage.Queue:
+		u.Queue = r.Name
+		u.Metadata.Name = OrNone(r.Name)
+	case usage.Cohort:
+		u.Cohort = r.Name
+		u.Metadata.Name = OrNone(r.Name)
 	case usage.Namespace:
 		u.Namespace = r.Namespace
 		u.Metadata.Name = r.Namespace

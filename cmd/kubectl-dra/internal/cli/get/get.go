@@ -89,9 +89,9 @@ func New(streams *console.Streams, reader *sources.Reader, completer *inquiry.Co
   queues          of Kueue, ClusterQueues and LocalQueues, with what is used of
                   their quota, and how many wait
   workloads       of Kueue, with why one is not admitted
-  usage           how many devices each namespace, class, workload or driver
-                  holds, how many are idle and since when, and what the
-                  scheduler has refused
+  usage           how many devices each namespace, class, workload, driver,
+                  or ClusterQueue or cohort of Kueue holds, how many are idle
+                  and since when, and what the scheduler has refused
 
 Several types, and several names, can have commas between them; names may be
 patterns with * and ?. Devices can be named DEVICE, POOL/DEVICE or
@@ -157,6 +157,10 @@ func (o *getOptions) complete(args []string) error {
 	}
 	if err == nil {
 		o.by, err = groupingOf(o.groupBy, o.view)
+	}
+	if err == nil && byQueue(o.by) {
+		o.view.needs = append(slices.Clip(o.view.needs), inspect.ClusterQueues)
+		o.view.uses = append(slices.Clip(o.view.uses), queueUses...)
 	}
 	if err != nil {
 		return err

@@ -9,6 +9,7 @@ import (
 
 	"github.com/kubectl-dra/kubectl-dra/cmd/kubectl-dra/internal/cli/shared/console"
 	"github.com/kubectl-dra/kubectl-dra/cmd/kubectl-dra/internal/output"
+	"github.com/kubectl-dra/kubectl-dra/explain/admission"
 	"github.com/kubectl-dra/kubectl-dra/explain/words"
 	"github.com/kubectl-dra/kubectl-dra/inspect"
 	use "github.com/kubectl-dra/kubectl-dra/inspect/usage"
@@ -17,7 +18,9 @@ import (
 const usageView = "usage"
 
 // usageGroupings are the values of --by.
-func usageGroupings() []string { return words.Strings(use.Groupings()) }
+func usageGroupings() []string {
+	return words.Strings(append(slices.Clone(use.Groupings()), use.Queue, use.Cohort))
+}
 
 // groupingOf reads the value of --by.
 func groupingOf(text string, v view) (use.By, error) {
@@ -34,7 +37,20 @@ func groupingOf(text string, v view) (use.By, error) {
 
 // usage lists who uses how much, of the claims of a namespace that the selector selects.
 func (o *getOptions) usage(_ context.Context, s *inspect.Snapshot, namespace string) (*output.List, error) {
-	return output.UsageOf(s, use.Of(s, s.Inventory(), o.by, func(claim *resourcev1.ResourceClaim) bool {
-		return (namespace == "" || claim.Namespace == namespace) && o.selector.Matches(labels.Set(claim.Labels))
-	})), nil
+	var counts func(*resourcev1.ResourceClaim) bool
+	if namespace != "" || !o.selector.Empty() {
+		counts = func(claim *resourcev1.ResourceClaim) bool {
+			return (namespace == "" || claim.Namespace == namespace) && o.selector.Matches(labels.Set(claim.Labels))
+		}
+	}
+	if byQueue(o.by) {
+		u := admission.UsageOf(s, s.Inventory(), o.by, counts)
+		for _, doubt := range u.Partial {
+			o.Note("%s", doubt)
+		}
+		return output.QueueUsageOf(s, u), nil
+	}
+	return output.UsageOf(s, use.Of(s, s.Inventory(), o.by, counts)), nil
 }
+
+func byQueue(by use.By) bool { return by == use.Queue || by == use.Cohort }

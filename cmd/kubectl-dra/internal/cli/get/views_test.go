@@ -13,6 +13,7 @@ import (
 
 	gocmp "github.com/google/go-cmp/cmp"
 	resourcev1 "k8s.io/api/resource/v1"
+	"k8s.io/apimachinery/pkg/labels"
 
 	"github.com/kubectl-dra/kubectl-dra/cmd/kubectl-dra/internal/output"
 	"github.com/kubectl-dra/kubectl-dra/explain/words"
@@ -162,8 +163,11 @@ func viewsAgree(t *testing.T, s *inspect.Snapshot) {
 // usage checks get usage, whatever the rows are about.
 func (u *truth) usage(t *testing.T, s *inspect.Snapshot) {
 	t.Helper()
-	for _, by := range use.Groupings() {
-		list := output.UsageOf(s, use.Of(s, s.Inventory(), by, nil))
+	for _, by := range append(use.Groupings(), use.Queue, use.Cohort) {
+		list, err := (&getOptions{by: by, selector: labels.Everything()}).usage(t.Context(), s, "")
+		if err != nil {
+			t.Fatal(err)
+		}
 		if got, want := countOf(list.Usage.Cluster), u.all; got != want {
 			t.Errorf("get usage --by %s: the cluster has %+v, want %+v", by, got, want)
 		}
