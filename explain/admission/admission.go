@@ -64,6 +64,9 @@ func Add(ctx context.Context, c *scheduler.Cluster, subjects []metav1.Object, an
 			continue
 		}
 		w := &world{ctx: ctx, c: c, opts: opts, target: t, subject: subjects[i], earlier: slices.Clip(earlier)}
+		if i := len(earlier); i > 0 {
+			w.like = earlier[i-1].state
+		}
 		if err := w.add(e); err != nil {
 			return err
 		}
@@ -86,7 +89,9 @@ type world struct {
 	pods    []*corev1.Pod
 	objects *inspect.Objects
 	state   *kueue.State
-	d       kueue.Decision
+	// like is the state before something was changed, or that of an earlier subject. It is nil if there is none.
+	like *kueue.State
+	d    kueue.Decision
 	// templates says that claim templates are changed, and ended are workloads that are supposed to have
 	// ended.
 	templates bool
@@ -115,8 +120,12 @@ func (w *world) decide(change func(*inspect.Objects)) {
 		change(&objects)
 	}
 	w.objects = &objects
-	w.state = kueue.New(&objects, stateConfig(s), s.Time())
-	w.d = w.state.Decide(own.Namespace, own.Name)
+	if w.like != nil {
+		w.state = w.like.With(&objects)
+	} else {
+		w.state = kueue.New(&objects, stateConfig(s), s.Time())
+	}
+	w.d = w.state.DecideAlone(own.Namespace, own.Name)
 	w.doubt(change != nil)
 	for _, r := range w.d.Reasons {
 		if r.Code == kueue.Evicting {

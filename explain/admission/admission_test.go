@@ -41,7 +41,7 @@ type stage struct {
 	inCluster bool
 }
 
-func read(t *testing.T, text string) *manifest.Result {
+func read(t testing.TB, text string) *manifest.Result {
 	t.Helper()
 	result, err := manifest.ReadBytes("file.yaml", []byte(text), manifest.Options{Workloads: true, Namespace: "ml"})
 	if err != nil {

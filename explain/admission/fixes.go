@@ -97,6 +97,9 @@ func (w *world) changed(change edit) *world {
 		ctx: w.ctx, c: cmp.Or(change.in, w.c), opts: w.opts, target: &t, subject: w.subject, earlier: w.earlier,
 		templates: change.templates, ended: change.ended,
 	}
+	if change.in == nil { // else its configuration might be another one
+		after.like = w.state
+	}
 	after.opts.Question.ReasonOnly = true
 	own := t.workload.DeepCopy()
 	if change.workload != nil {

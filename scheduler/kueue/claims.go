@@ -67,11 +67,11 @@ type claim struct {
 
 // countTemplate is what a claim from a template counts for.
 func (s *State) countTemplate(ref Ref) *claim {
-	if known := s.claims[ref]; known != nil {
+	if known := s.known.claims[ref]; known != nil {
 		return known
 	}
 	out := &claim{requests: corev1.ResourceList{}}
-	s.claims[ref] = out
+	s.known.claims[ref] = out
 	template := s.templates[ref]
 	if template == nil {
 		out.reasons = []Reason{{Code: TemplateNotFound, Name: ref.Name, Message: fmt.Sprintf("failed to get claim spec for ResourceClaimTemplate %s", ref.Name)}}

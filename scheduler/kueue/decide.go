@@ -18,8 +18,14 @@ import (
 
 func sortedKeys[V any](of map[string]V) []string { return slices.Sorted(maps.Keys(of)) }
 
-// Decide says what Kueue does about a workload.
-func (s *State) Decide(namespace, name string) Decision {
+// Decide says what Kueue does about a workload. What is played for one is remembered for all.
+func (s *State) Decide(namespace, name string) Decision { return s.decide(namespace, name, false) }
+
+// DecideAlone decides as Decide does, and plays no longer than until it is known. If it is asked about one
+// workload, this is faster; about many, it is slower.
+func (s *State) DecideAlone(namespace, name string) Decision { return s.decide(namespace, name, true) }
+
+func (s *State) decide(namespace, name string, alone bool) Decision {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	ref := Ref{namespace, name}
@@ -40,7 +46,7 @@ func (s *State) Decide(namespace, name string) Decision {
 	}
 	n := s.queues[d.ClusterQueue]
 	if why := s.outside(w, n); why != nil {
-		counts := s.count(w)
+		counts := s.factsOf(w)
 		d.Outcome, d.Reasons, d.PodSets = Refused, []Reason{*why}, setsOf(w, counts.sets)
 		if why.Code == UnmappedClass && s.config.Assumed {
 			d.Outcome, d.Reasons, d.Assumptions = Unknown, counts.assumed, counts.assumed
@@ -50,7 +56,7 @@ func (s *State) Decide(namespace, name string) Decision {
 		}
 		return d
 	}
-	s.describePending(&d, w, n)
+	s.describePending(&d, w, n, alone)
 	return d
 }
 
@@ -84,7 +90,7 @@ func (s *State) outside(w *kueuev1beta2.Workload, n *queue) *Reason {
 	if r := s.backoff(w); r != nil {
 		return r
 	}
-	if counts := s.count(w); len(counts.refused) > 0 {
+	if counts := s.factsOf(w); len(counts.refused) > 0 {
 		return &counts.refused[0]
 	}
 	return nil
@@ -125,11 +131,8 @@ func (s *State) refusal(w *kueuev1beta2.Workload, n *queue) (refused, unknown *R
 	case !selector.Matches(labels.Set(ns.Labels)):
 		return mismatch, nil
 	}
-	for i := range w.Spec.PodSets {
-		if name := exceedsLimits(adjusted(&w.Spec.PodSets[i].Template.Spec)); name != "" {
-			return &Reason{Code: RequestsExceedLimits, PodSet: string(w.Spec.PodSets[i].Name), Name: name,
-				Message: "resources validation failed: requests of " + name + " must not exceed its limits"}, nil
-		}
+	if why := s.factsOf(w).exceeds; why != nil {
+		return why, nil
 	}
 	switch {
 	case w.Annotations["kueue.x-k8s.io/workload-slice-replacement-for"] != "" && s.config.gate("ElasticJobsViaWorkloadSlices"):
@@ -172,20 +175,20 @@ func (s *State) prepare(n *queue) {
 			continue
 		}
 		waits := &waiting{Workload: s.newWorkload(w, n.Node), queue: n, ref: Ref{w.Namespace, w.Name}}
-		counts := s.count(w)
-		waits.Sets = counts.sets
+		counts := s.factsOf(w)
+		waits.Sets, waits.shape = counts.sets, counts.shape
 		waits.refused, waits.unknown = s.refusal(w, n)
 		if len(counts.unknown) > 0 {
 			waits.unknown = &counts.unknown[0]
 		}
-		waits.shape = shapeOf(waits.Workload)
 		n.pending = append(n.pending, waits)
 	}
 	slices.SortFunc(n.pending, compareQueued)
 }
 
-// play plays the tree of a queue, once.
-func (s *State) play(n *queue) map[Ref]*record {
+// play plays the tree of a queue, once. If there is only one workload to know about, it plays until what
+// becomes of that one and of those before it in its queue is known; what it says of others is nothing then.
+func (s *State) play(n *queue, only *Ref) map[Ref]*record {
 	root := n.Root()
 	if known := s.played[root]; known != nil {
 		return known
@@ -203,6 +206,13 @@ func (s *State) play(n *queue) map[Ref]*record {
 	for _, queue := range p.queues {
 		s.prepare(queue)
 		before[queue] = slices.Clone(queue.pending)
+		for _, w := range queue.pending {
+			w.tried = nil
+		}
+	}
+	if only != nil {
+		at := slices.IndexFunc(n.pending, func(w *waiting) bool { return w.ref == *only })
+		p.only = before[n][:at+1]
 	}
 	p.run()
 	out := map[Ref]*record{}
@@ -226,7 +236,9 @@ func (s *State) play(n *queue) map[Ref]*record {
 		}
 		queue.pending = before[queue]
 	}
-	s.played[root] = out
+	if only == nil {
+		s.played[root] = out
+	}
 	return out
 }
 
@@ -264,10 +276,14 @@ func (s *State) describeHeld(d *Decision, w *kueuev1beta2.Workload) {
 }
 
 // describePending fills in a decision about a workload that is in a queue.
-func (s *State) describePending(d *Decision, w *kueuev1beta2.Workload, n *queue) {
-	records := s.play(n)
+func (s *State) describePending(d *Decision, w *kueuev1beta2.Workload, n *queue, alone bool) {
+	var only *Ref
+	if alone {
+		only = &d.Workload
+	}
+	records := s.play(n, only)
 	r := records[d.Workload]
-	counts := s.count(w)
+	counts := s.factsOf(w)
 	d.Outcome, d.Reasons, d.Message, d.PodSets = r.outcome, r.reasons, r.message, setsOf(w, counts.sets)
 	d.Assumptions = counts.assumed
 	if s.config.Assumed && !slices.ContainsFunc(d.Assumptions, func(a Reason) bool { return a.Code == ConfigurationAssumed }) {
@@ -356,6 +372,8 @@ type Counted struct {
 func (s *State) Requests(w *kueuev1beta2.Workload) Counted {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	s.known.mu.Lock()
+	defer s.known.mu.Unlock()
 	counts := s.count(w)
 	return Counted{PodSets: setsOf(w, counts.sets), Refused: counts.refused, Unknown: counts.unknown, Assumed: counts.assumed}
 }

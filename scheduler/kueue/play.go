@@ -32,6 +32,8 @@ type play struct {
 	records map[*waiting]*record
 	// first is the workload that is considered before all others of its queue, because of evictions for it.
 	first map[*queue]*waiting
+	// only are those of a queue that matter, from its first on; nil if all do.
+	only []*waiting
 	// doubt says why nothing more can be decided.
 	doubt *Reason
 	// admitted and evicted are to be undone at the end.
@@ -63,7 +65,7 @@ func (p *play) run() {
 			break
 		}
 		length := p.length()
-		if !p.cycle() {
+		if !p.cycle() || p.known() {
 			break
 		}
 		if p.length() != length {
@@ -81,6 +83,11 @@ func (p *play) run() {
 	for _, w := range p.evicted {
 		w.Evicted = false
 	}
+}
+
+// known reports whether all that matters is decided: who has left the queue does not come back.
+func (p *play) known() bool {
+	return len(p.only) > 0 && !slices.ContainsFunc(p.only, func(w *waiting) bool { return slices.Contains(w.queue.pending, w) })
 }
 
 func (p *play) length() int {
@@ -207,12 +214,12 @@ func (p *play) nominate(e *entry) {
 }
 
 // short is what evictions are needed for.
-func (a *assignment) short() map[quota.FlavorResource]bool {
-	out := map[quota.FlavorResource]bool{}
+func (a *assignment) short() []quota.FlavorResource {
+	var out []quota.FlavorResource
 	for i := range a.sets {
 		for name, c := range a.sets[i].choices {
 			if c.fit > quota.NoFit && c.fit < quota.FitsNow {
-				out[quota.FlavorResource{Flavor: c.flavor, Resource: name}] = true
+				out = append(out, quota.FlavorResource{Flavor: c.flavor, Resource: name})
 			}
 		}
 	}

@@ -23,8 +23,9 @@ import (
 // State is the quota of a cluster and the workloads that hold it or wait for it, at one moment. It may be
 // used by several goroutines at once, which wait for each other.
 type State struct {
-	config Config
-	now    time.Time
+	config  Config
+	now     time.Time
+	objects inspect.Objects
 
 	workloads   map[Ref]*kueuev1beta2.Workload
 	localQueues map[Ref]*kueuev1beta2.LocalQueue
@@ -46,10 +47,18 @@ type State struct {
 	binary    map[corev1.ResourceName]bool
 	cel       *selector.Cache
 
+	known    *known
 	mu       sync.Mutex
-	claims   map[Ref]*claim
 	prepared map[*queue]bool
 	played   map[*quota.Node]map[Ref]*record
+}
+
+// known is what is known of workloads that wait, whatever the queues. States have it in common as long as
+// nothing else has changed.
+type known struct {
+	mu     sync.Mutex
+	claims map[Ref]*claim
+	facts  map[*kueuev1beta2.Workload]*facts
 }
 
 // group is a resource group of a ClusterQueue.
@@ -86,14 +95,28 @@ func (q *queue) group(name corev1.ResourceName) *group {
 
 // New makes the state of the objects. The time is when they were read: it ends back-offs.
 func New(objects *inspect.Objects, config Config, now time.Time) *State {
+	return build(objects, config, now, &State{})
+}
+
+// With is the state of other objects, in the same configuration and at the same time. It answers as a new one
+// does, and takes over what workloads count for that are the very same, as far as nothing has changed that
+// decides it. None of the objects of either state may be written to any more.
+func (s *State) With(objects *inspect.Objects) *State {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return build(objects, s.config, s.now, s)
+}
+
+// build makes a state, with what it can take over from another one.
+func build(objects *inspect.Objects, config Config, now time.Time, like *State) *State {
 	s := &State{
-		config: config, now: now,
+		config: config, now: now, objects: *objects,
 		workloads: map[Ref]*kueuev1beta2.Workload{}, localQueues: map[Ref]*kueuev1beta2.LocalQueue{}, queues: map[string]*queue{}, cohorts: quota.CohortsOf(objects.Cohorts),
 		flavors: map[string]*kueuev1beta2.ResourceFlavor{}, checks: map[string]*kueuev1beta2.AdmissionCheck{}, topologies: map[string]bool{},
 		namespaces: map[string]*corev1.Namespace{}, waiting: map[string][]*kueuev1beta2.Workload{},
-		claims: map[Ref]*claim{}, prepared: map[*queue]bool{}, played: map[*quota.Node]map[Ref]*record{},
+		prepared: map[*queue]bool{}, played: map[*quota.Node]map[Ref]*record{},
 	}
-	s.indexDevices(objects)
+	s.indexTemplates(objects, like)
 	for _, n := range objects.Namespaces {
 		s.namespaces[n.Name] = n
 	}
@@ -139,8 +162,50 @@ func New(objects *inspect.Objects, config Config, now time.Time) *State {
 	return s
 }
 
+// same reports whether two lists are the very same.
+func same[T any](a, b []T) bool {
+	return len(a) == len(b) && (len(a) == 0 || &a[0] == &b[0])
+}
+
+// indexTemplates indexes devices and templates, and takes over what does not depend on others than before.
+func (s *State) indexTemplates(objects *inspect.Objects, like *State) {
+	kept := like.cel != nil && same(objects.Classes, like.objects.Classes) && same(objects.Slices, like.objects.Slices)
+	if kept {
+		s.classes, s.extended, s.devices, s.complete = like.classes, like.extended, like.devices, like.complete
+		s.mappings, s.binary, s.cel = like.mappings, like.binary, like.cel
+	} else {
+		s.indexDevices(objects)
+	}
+	if kept && same(objects.Templates, like.objects.Templates) {
+		s.templates, s.known = like.templates, like.known
+		return
+	}
+	s.templates = map[Ref]*resourcev1.ResourceClaimTemplate{}
+	for _, t := range objects.Templates {
+		s.templates[Ref{t.Namespace, t.Name}] = t
+	}
+	s.known = &known{claims: map[Ref]*claim{}, facts: map[*kueuev1beta2.Workload]*facts{}}
+	if !kept {
+		return
+	}
+	like.known.mu.Lock()
+	defer like.known.mu.Unlock()
+	changed := func(ref Ref) bool { return s.templates[ref] != like.templates[ref] }
+	for ref, c := range like.known.claims {
+		if !changed(ref) {
+			s.known.claims[ref] = c
+		}
+	}
+	for w, f := range like.known.facts {
+		if slices.ContainsFunc(templatesOf(w), changed) {
+			f = &facts{exceeds: f.exceeds, looks: f.looks}
+		}
+		s.known.facts[w] = f
+	}
+}
+
 func (s *State) indexDevices(objects *inspect.Objects) {
-	s.classes, s.extended, s.templates = map[string]*resourcev1.DeviceClass{}, map[corev1.ResourceName]*resourcev1.DeviceClass{}, map[Ref]*resourcev1.ResourceClaimTemplate{}
+	s.classes, s.extended = map[string]*resourcev1.DeviceClass{}, map[corev1.ResourceName]*resourcev1.DeviceClass{}
 	s.mappings, s.binary, s.complete = mappingsOf(s.config.DeviceClassMappings), map[corev1.ResourceName]bool{}, map[string][]device{}
 	s.cel = selector.NewCache(selector.Features{HideSharing: true})
 	for _, m := range s.config.DeviceClassMappings {
@@ -156,9 +221,6 @@ func (s *State) indexDevices(objects *inspect.Objects) {
 			known.CreationTimestamp.Equal(&c.CreationTimestamp) && c.Name < known.Name {
 			s.extended[name] = c
 		}
-	}
-	for _, t := range objects.Templates {
-		s.templates[Ref{t.Namespace, t.Name}] = t
 	}
 	type pool struct{ driver, name string }
 	newest := map[pool][]*resourcev1.ResourceSlice{}

@@ -3,7 +3,9 @@ package kueue
 import (
 	"cmp"
 	"encoding/json"
+	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
@@ -19,12 +21,58 @@ type waiting struct {
 	*quota.Workload
 	queue *queue
 	ref   Ref
-	// shape is equal for workloads that Kueue does not tell apart.
+	// shape is equal for workloads that Kueue does not tell apart; see shapeOf.
 	shape string
 	// tried is at which flavor the search of the last cycle stopped, by pod set; see assigner.
 	tried []map[corev1.ResourceName]int
 	// refused says why it cannot be admitted when its turn comes; unknown why that is not decided.
 	refused, unknown *Reason
+}
+
+// facts are what is so of a workload that waits, whatever the queues and who is in them.
+type facts struct {
+	// counted is nil until it is needed, and so is shape "".
+	*counted
+	shape string
+	// exceeds says which container asks for more than its limits. It is nil if none does.
+	exceeds *Reason
+	looks   string
+}
+
+// factsOf are those of a workload of the state.
+func (s *State) factsOf(w *kueuev1beta2.Workload) *facts {
+	s.known.mu.Lock()
+	defer s.known.mu.Unlock()
+	out := s.known.facts[w]
+	if out == nil {
+		out = &facts{looks: looksOf(w)}
+		for i := range w.Spec.PodSets {
+			if name := exceedsLimits(adjusted(&w.Spec.PodSets[i].Template.Spec)); name != "" && out.exceeds == nil {
+				out.exceeds = &Reason{Code: RequestsExceedLimits, PodSet: string(w.Spec.PodSets[i].Name), Name: name,
+					Message: "resources validation failed: requests of " + name + " must not exceed its limits"}
+			}
+		}
+		s.known.facts[w] = out
+	}
+	if out.counted == nil {
+		counts := s.count(w)
+		counts.refused, counts.unknown, counts.assumed = slices.Clip(counts.refused), slices.Clip(counts.unknown), slices.Clip(counts.assumed)
+		out.counted, out.shape = &counts, shapeOf(out.looks, counts.sets)
+	}
+	return out
+}
+
+// templatesOf are the claim templates that a workload names.
+func templatesOf(w *kueuev1beta2.Workload) []Ref {
+	var out []Ref
+	for i := range w.Spec.PodSets {
+		for _, c := range w.Spec.PodSets[i].Template.Spec.ResourceClaims {
+			if c.ResourceClaimTemplateName != nil {
+				out = append(out, Ref{w.Namespace, *c.ResourceClaimTemplateName})
+			}
+		}
+	}
+	return out
 }
 
 // refOf names a workload.
@@ -43,9 +91,7 @@ func isTrue(w *kueuev1beta2.Workload, condition string) bool {
 // newWorkload is what a queue knows of a workload; its pod sets are still to be set.
 func (s *State) newWorkload(w *kueuev1beta2.Workload, queue *quota.Node) *quota.Workload {
 	out := &quota.Workload{Object: w, Queue: queue, Reserved: s.now, Evicted: isTrue(w, kueuev1beta2.WorkloadEvicted)}
-	if w.Spec.Priority != nil {
-		out.Priority = int64(*w.Spec.Priority)
-	}
+	out.Priority = priorityOf(w)
 	if c := meta.FindStatusCondition(w.Status.Conditions, kueuev1beta2.WorkloadQuotaReserved); c != nil && c.Status == metav1.ConditionTrue {
 		out.Reserved = c.LastTransitionTime.Time
 	}
@@ -61,6 +107,13 @@ func (s *State) newWorkload(w *kueuev1beta2.Workload, queue *quota.Node) *quota.
 		}
 	}
 	return out
+}
+
+func priorityOf(w *kueuev1beta2.Workload) int64 {
+	if w.Spec.Priority != nil {
+		return int64(*w.Spec.Priority)
+	}
+	return 0
 }
 
 // left is how many pods of each set are not done yet.
@@ -109,10 +162,23 @@ func (s *State) admittedSets(w *kueuev1beta2.Workload) []quota.Pods {
 
 // shapeOf is a text that is equal for workloads that Kueue does not tell apart: when one of them finds no
 // quota, the others need not be tried.
-func shapeOf(w *quota.Workload) string {
+func shapeOf(looks string, sets []quota.Pods) string {
+	if looks == "" {
+		return ""
+	}
+	var b strings.Builder
+	b.WriteString(looks)
+	for i := range sets {
+		fmt.Fprint(&b, " ", sets[i].Count, sets[i].Requests)
+	}
+	return b.String()
+}
+
+// looksOf is the part of a shape that does not follow from what the workload counts for, or "" if there is none.
+func looksOf(w *kueuev1beta2.Workload) string {
 	var all []any
-	for i := range w.Object.Spec.PodSets {
-		set, spec := &w.Object.Spec.PodSets[i], adjusted(&w.Object.Spec.PodSets[i].Template.Spec)
+	for i := range w.Spec.PodSets {
+		set, spec := &w.Spec.PodSets[i], adjusted(&w.Spec.PodSets[i].Template.Spec)
 		var requests []any
 		for _, containers := range [][]corev1.Container{spec.InitContainers, spec.Containers} {
 			for j := range containers {
@@ -120,14 +186,10 @@ func shapeOf(w *quota.Workload) string {
 			}
 			requests = append(requests, "")
 		}
-		counted := map[corev1.ResourceName]Amount{}
-		for _, r := range w.Sets[i].Requests {
-			counted[r.Resource] = r.Amount
-		}
-		all = append(all, set.Name, w.Sets[i].Count, counted, set.MinCount, set.TopologyRequest, requests, spec.NodeSelector, spec.Affinity,
+		all = append(all, set.Name, set.MinCount, set.TopologyRequest, requests, spec.NodeSelector, spec.Affinity,
 			spec.Tolerations, spec.RuntimeClassName, spec.Priority, spec.TopologySpreadConstraints, spec.Overhead, spec.ResourceClaims, spec.Resources)
 	}
-	text, err := json.Marshal(append(all, w.Priority))
+	text, err := json.Marshal(append(all, priorityOf(w)))
 	if err != nil {
 		return ""
 	}

@@ -2,6 +2,7 @@ package quota
 
 import (
 	"cmp"
+	"maps"
 	"slices"
 	"time"
 
@@ -16,7 +17,7 @@ type Eviction struct {
 
 // Victims are the workloads that Kueue evicts so that a workload gets what it asks for, as few as it finds;
 // none if that is not possible. Short is what is not free now.
-func (t *Tree) Victims(w *Workload, short map[FlavorResource]bool, asked Amounts) []Eviction {
+func (t *Tree) Victims(w *Workload, short []FlavorResource, asked Amounts) []Eviction {
 	if t.Rules.FairSharing {
 		return t.fairVictims(w, short, asked)
 	}
@@ -91,18 +92,24 @@ type candidate struct {
 type classic struct {
 	*Tree
 	w     *Workload
-	short map[FlavorResource]bool
+	short []FlavorResource
 	asked Amounts
 }
 
-func (t *Tree) classicVictims(w *Workload, short map[FlavorResource]bool, asked Amounts) []Eviction {
+func (t *Tree) classicVictims(w *Workload, short []FlavorResource, asked Amounts) []Eviction {
 	c := &classic{t, w, short, asked}
 	own := c.of(w.Queue, nil, false)
 	nearer, others := c.inCohort()
+	if len(own)+len(nearer)+len(others) == 0 {
+		return nil
+	}
+	lists := [][]candidate{nearer, others, own}
+	for _, list := range lists {
+		slices.SortFunc(list, func(a, b candidate) int { return compareCandidates(a.w, b.w, w.Queue) })
+	}
 	var all []candidate
 	for _, evicted := range []bool{true, false} {
-		for _, list := range [][]candidate{nearer, others, own} {
-			slices.SortFunc(list, func(a, b candidate) int { return compareCandidates(a.w, b.w, w.Queue) })
+		for _, list := range lists {
 			for _, x := range list {
 				if x.w.Evicted == evicted {
 					all = append(all, x)
@@ -177,7 +184,7 @@ func fitsAfter(queue *Node, asked Amounts, borrow bool) bool {
 
 // below reports whether the queue uses less than its own quota of everything that is short.
 func (c *classic) below() bool {
-	for fr := range c.short {
+	for _, fr := range c.short {
 		if c.w.Queue.Quotas[fr].Nominal <= c.w.Queue.Usage[fr] {
 			return false
 		}
@@ -237,7 +244,8 @@ func (c *classic) inCohort() (nearer, others []candidate) {
 		return nil, nil
 	}
 	var last *Node
-	fits, rest := roomIn(c.w.Queue, c.asked)
+	rest := maps.Clone(c.asked)
+	fits := takeRoom(c.w.Queue, rest)
 	for at := c.w.Queue.Parent; at != nil; at = at.Parent {
 		found := c.inSubtree(at, at, last, fits, nil)
 		if fits {
@@ -245,22 +253,21 @@ func (c *classic) inCohort() (nearer, others []candidate) {
 		} else {
 			others = append(others, found...)
 		}
-		var here bool
-		here, rest = roomIn(at, rest)
+		here := takeRoom(at, rest)
 		fits, last = fits || here, at
 	}
 	return nearer, others
 }
 
-// roomIn reports whether the quota of a subtree is enough for requests, and what of them is left for the
-// cohort above.
-func roomIn(n *Node, asked Amounts) (bool, Amounts) {
-	fits, rest := true, make(Amounts, len(asked))
-	for fr, a := range asked {
+// takeRoom reports whether the quota of a subtree is enough for requests, and leaves of them what is left for
+// the cohort above.
+func takeRoom(n *Node, rest Amounts) bool {
+	fits := true
+	for fr, a := range rest {
 		fits = fits && !n.over(fr, a)
 		rest[fr] = max(0, a.Sub(n.localFree(fr)))
 	}
-	return fits, rest
+	return fits
 }
 
 func (c *classic) inSubtree(at, under, skip *Node, nearer bool, out []candidate) []candidate {

@@ -80,14 +80,14 @@ func (n *Node) share() share {
 type fair struct {
 	*Tree
 	w          *Workload
-	short      map[FlavorResource]bool
+	short      []FlavorResource
 	asked      Amounts
 	candidates map[*Node][]*Workload
 	pruned     map[*Node]bool
 	victims    []Eviction
 }
 
-func (t *Tree) fairVictims(w *Workload, short map[FlavorResource]bool, asked Amounts) []Eviction {
+func (t *Tree) fairVictims(w *Workload, short []FlavorResource, asked Amounts) []Eviction {
 	f := &fair{Tree: t, w: w, short: short, asked: asked}
 	candidates := f.all()
 	if len(candidates) == 0 {

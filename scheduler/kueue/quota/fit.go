@@ -78,7 +78,7 @@ func (t *Tree) FitEvicting(w *Workload, fr FlavorResource, value Amount) Mode {
 	if n.Quotas[fr].Nominal < value && !part && !t.evictsBorrowing(n) {
 		return Mode{NoFit, level}
 	}
-	victims := t.Victims(w, map[FlavorResource]bool{fr: true}, Amounts{fr: value})
+	victims := t.Victims(w, []FlavorResource{fr}, Amounts{fr: value})
 	if len(victims) == 0 {
 		return Mode{NoCandidates, level}
 	}

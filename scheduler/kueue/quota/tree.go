@@ -168,8 +168,8 @@ func (n *Node) over(fr FlavorResource, more Amount) bool {
 }
 
 // within reports whether the node uses no more than its subtree has, of all of these.
-func (n *Node) within(of map[FlavorResource]bool) bool {
-	for fr := range of {
+func (n *Node) within(of []FlavorResource) bool {
+	for _, fr := range of {
 		if n.over(fr, 0) {
 			return false
 		}

@@ -77,10 +77,10 @@ func UsedBy(sets []Pods) Amounts {
 }
 
 // usesAny reports whether the workload has one of the resources in one of the flavors.
-func (w *Workload) usesAny(of map[FlavorResource]bool) bool {
+func (w *Workload) usesAny(of []FlavorResource) bool {
 	for i := range w.Sets {
 		for resource, flavor := range w.Sets[i].Flavors {
-			if of[FlavorResource{flavor, resource}] {
+			if slices.Contains(of, FlavorResource{flavor, resource}) {
 				return true
 			}
 		}
