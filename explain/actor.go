@@ -129,6 +129,9 @@ func (f *Fix) Actors(of Subject) []Actor {
 			all = append(all, User)
 		}
 	}
+	if f.Recounts != nil {
+		all = append(all, ClusterAdmin)
+	}
 	if len(all) == 0 {
 		return []Actor{User}
 	}

@@ -136,6 +136,9 @@ type Fix struct {
 	Pods []inspect.PodRef
 	// Ends are the objects to be deleted, of which workloads of Kueue were made.
 	Ends []Subject
+	// Recounts is the workload of Kueue that has to change before Kueue counts its devices anew. It is nil if
+	// none has to. It is Kueue's own, so that users need not be allowed to change it.
+	Recounts *Subject
 	// Preempts says that the scheduler ends pods of lower priority itself, these or others. It is false where
 	// it does not.
 	Preempts bool

@@ -89,7 +89,7 @@ type world struct {
 	pods    []*corev1.Pod
 	objects *inspect.Objects
 	state   *kueue.State
-	// like is the state before something was changed, or that of an earlier subject. It is nil if there is none.
+	// like is the state before something was changed, or that of an earlier subject, or nil.
 	like *kueue.State
 	d    kueue.Decision
 	// templates says that claim templates are changed, and ended are workloads that are supposed to have

@@ -60,6 +60,9 @@ func (w *world) fix(e *explain.Explanation) error {
 			return err
 		}
 	}
+	slices.SortStableFunc(s.fixes, func(a, b explain.Fix) int {
+		return cmp.Or(a.Actor(e.Subject).Compare(b.Actor(e.Subject)), len(a.Actors(e.Subject))-len(b.Actors(e.Subject)))
+	})
 	e.NoHelp = nil
 	if e.Fixes = s.fixes; len(s.fixes) > 0 {
 		e.Conflict = nil
@@ -242,8 +245,12 @@ func (s *search) fewerDevices() error {
 		return err
 	}
 	patch := []explain.PatchOperation{{Op: "replace", Path: "/spec/spec/devices/requests/0/exactly/count", Value: most}}
+	var recounts *explain.Subject
+	if !s.target.made {
+		recounts = subjectOf(s.d.Workload)
+	}
 	_, _, err = s.propose(explain.Fix{
-		Kind: explain.ReduceCount, Key: fmt.Sprint(most), Patch: patch,
+		Kind: explain.ReduceCount, Key: fmt.Sprint(most), Patch: patch, Recounts: recounts,
 		Changes: []explain.ObjectChange{{APIVersion: "resource.k8s.io/v1", Kind: "ResourceClaimTemplate", Namespace: template.Namespace, Name: template.Name, Patch: patch}},
 		Message: fmt.Sprintf("ask for %s instead of %d in request %s", words.Count(most, "device"), request.Count, template.Spec.Spec.Devices.Requests[0].Name),
 	}, fewer(most))

@@ -75,6 +75,9 @@ func add(s *inspect.Snapshot, e *explain.Explanation, i int, asked Asked, alike 
 	for _, kind := range append([]explain.FixKind{f.Kind}, f.Also...) {
 		b.act(kind, f, e)
 	}
+	if f.Recounts != nil {
+		b.countAnew(f)
+	}
 	f.Commands, f.Remarks = b.written()
 }
 
@@ -92,20 +95,18 @@ func (b *builder) act(kind explain.FixKind, f *explain.Fix, e *explain.Explanati
 		b.deleteRules(f.TaintRules)
 	case explain.WaitFor:
 		b.resume(e.Workload, f.Patch)
-	case explain.ReduceCount:
-		b.countAnew(f, e.Admission)
 	}
 }
 
 // countAnew writes what makes Kueue count the devices of a workload that waits anew: it does so when the
 // workload changes, and not when a template does.
-func (b *builder) countAnew(f *explain.Fix, a *explain.Admission) {
-	if a == nil || a.Workload == nil || a.Stages[0].Result != explain.Refuses || len(b.asked.Files) > 0 || b.asked.Once {
+func (b *builder) countAnew(f *explain.Fix) {
+	if len(b.asked.Files) > 0 || b.asked.Once {
 		return
 	}
 	for _, c := range f.Changes {
 		if template, ok := b.s.Template(c.Namespace, c.Name); ok && c.Kind == "ResourceClaimTemplate" {
-			b.add(b.kubectl("label", b.of("workload.kueue.x-k8s.io", a.Workload.Name), "-n", b.name(a.Workload.Namespace), "--overwrite",
+			b.add(b.kubectl("label", b.of("workload.kueue.x-k8s.io", f.Recounts.Name), "-n", b.name(f.Recounts.Namespace), "--overwrite",
 				"kubectl-dra.dev/replaced-template="+b.name(string(template.UID))))
 			b.remark("Kueue counts devices anew when its Workload changes, not when a template does. So this changes a label of the Workload.")
 		}

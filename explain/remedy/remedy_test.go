@@ -415,23 +415,30 @@ spec: {spec: {devices: {requests: [{name: gpu, exactly: {deviceClassName: gpu, c
 // TestCountAnew: Kueue counts what a changed claim template asks for when its Workload changes.
 func TestCountAnew(t *testing.T) {
 	s := snapshotOf(t, `{apiVersion: resource.k8s.io/v1, kind: ResourceClaimTemplate, metadata: {name: two, namespace: ml, uid: uid-1}, spec: {spec: {devices: {requests: [{name: r, exactly: {deviceClassName: gpu}}]}}}}`)
+	workload := &explain.Subject{Kind: "Workload", Namespace: "ml", Name: "job-j"}
 	for _, c := range []struct {
-		queue explain.StageResult
-		asked remedy.Asked
-		want  string
+		recounts *explain.Subject
+		asked    remedy.Asked
+		want     string
 	}{
-		{explain.Refuses, remedy.Asked{Args: []string{"job/j"}}, "kubectl label workload.kueue.x-k8s.io/job-j -n ml --overwrite kubectl-dra.dev/replaced-template=uid-1"},
-		{explain.Passes, remedy.Asked{Args: []string{"job/j"}}, "kubectl dra explain job/j --fix 1 -o yaml | kubectl replace --force -f -"},
-		{explain.Refuses, remedy.Asked{Files: []string{"j.yaml"}}, "kubectl apply -f j.changed.yaml"},
+		{workload, remedy.Asked{Args: []string{"job/j"}}, "kubectl label workload.kueue.x-k8s.io/job-j -n ml --overwrite kubectl-dra.dev/replaced-template=uid-1"},
+		{nil, remedy.Asked{Args: []string{"job/j"}}, "kubectl dra explain job/j --fix 1 -o yaml | kubectl replace --force -f -"},
+		{workload, remedy.Asked{Files: []string{"j.yaml"}}, "kubectl apply -f j.changed.yaml"},
 	} {
 		e := &explain.Explanation{
-			Subject:   explain.Subject{Kind: "Pod", Namespace: "ml", Name: "j"},
-			Admission: &explain.Admission{Workload: &explain.Subject{Namespace: "ml", Name: "job-j"}, Stages: []explain.AdmissionStage{{Stage: explain.QueueStage, Result: c.queue}}},
-			Fixes:     []explain.Fix{{Kind: explain.ReduceCount, Changes: []explain.ObjectChange{{Kind: "ResourceClaimTemplate", Namespace: "ml", Name: "two"}}}},
+			Subject: explain.Subject{Kind: "Pod", Namespace: "ml", Name: "j"},
+			Fixes:   []explain.Fix{{Kind: explain.ReduceCount, Recounts: c.recounts, Changes: []explain.ObjectChange{{Kind: "ResourceClaimTemplate", Namespace: "ml", Name: "two"}}}},
 		}
 		remedy.Add(s, e, c.asked)
 		if got := e.Fixes[0].Commands; len(got) == 0 || got[len(got)-1] != c.want {
 			t.Errorf("%q, want %q as the last", got, c.want)
+		}
+		want := []explain.Actor{explain.User}
+		if c.recounts != nil {
+			want = append(want, explain.ClusterAdmin)
+		}
+		if got := e.Fixes[0].Actors(e.Subject); !slices.Equal(got, want) {
+			t.Errorf("%v act, want %v", got, want)
 		}
 	}
 }

@@ -174,7 +174,8 @@ func shapeOf(looks string, sets []quota.Pods) string {
 	return b.String()
 }
 
-// looksOf is the part of a shape that does not follow from what the workload counts for, or "" if there is none.
+// looksOf is the part of a shape that does not follow from what the workload counts for, or "" if there is
+// none.
 func looksOf(w *kueuev1beta2.Workload) string {
 	var all []any
 	for i := range w.Spec.PodSets {
