@@ -5,11 +5,9 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/types"
 	kueuev1beta2 "sigs.k8s.io/kueue/apis/kueue/v1beta2"
 
 	"github.com/kubectl-dra/kubectl-dra/explain"
@@ -57,13 +55,17 @@ func Add(ctx context.Context, c *scheduler.Cluster, subjects []metav1.Object, an
 	}
 	f := newFinder(c.Snapshot(), subjects, opts.Given)
 	var earlier []*world
+	var coming []*kueuev1beta2.Workload
+	if len(f.byName) > 0 {
+		coming = f.withoutPods()
+	}
 	for i, e := range answers {
 		t := f.mention(subjects[i])
 		if t == nil {
 			f.mayBeHeld(e, subjects[i])
 			continue
 		}
-		w := &world{ctx: ctx, c: c, opts: opts, target: t, subject: subjects[i], earlier: slices.Clip(earlier)}
+		w := &world{ctx: ctx, c: c, opts: opts, target: t, subject: subjects[i], earlier: slices.Clip(earlier), coming: coming}
 		if i := len(earlier); i > 0 {
 			w.like = earlier[i-1].state
 		}
@@ -96,6 +98,8 @@ type world struct {
 	// ended.
 	templates bool
 	ended     []kueue.Ref
+	// coming are workloads that are admitted and of which there is no pod yet.
+	coming []*kueuev1beta2.Workload
 	// lookup has the workloads that are known by name. It is nil if they are looked for.
 	lookup map[kueue.Ref]*kueuev1beta2.Workload
 }
@@ -145,9 +149,7 @@ func (w *world) decide(change func(*inspect.Objects)) {
 func (w *world) doubt(changed bool) {
 	objects, s := w.objects, w.c.Snapshot()
 	for _, check := range w.target.workload.Status.AdmissionChecks {
-		if w.d.Outcome == kueue.Admitted && slices.ContainsFunc(objects.AdmissionChecks, func(c *kueuev1beta2.AdmissionCheck) bool {
-			return c.Name == string(check.Name) && c.Spec.ControllerName == kueuev1beta2.MultiKueueControllerName
-		}) {
+		if w.d.Outcome == kueue.Admitted && ofMultiKueue(objects, string(check.Name)) {
 			w.d.Outcome, w.d.Reasons = kueue.Unknown, []kueue.Reason{{Code: kueue.MultiKueueUndecided, Message: "MultiKueue has sent it to another cluster"}}
 		}
 	}
@@ -431,78 +433,6 @@ func (w *world) likely(set int) []string {
 		}
 	}
 	return names
-}
-
-// maxTogether is how many pods are placed together, times how many nodes.
-const maxTogether = 30_000
-
-// placement is whether all pods of a workload find nodes together.
-type placement struct {
-	result  explain.StageResult
-	message string
-}
-
-// admittedPods are the pods of the workload as they are once it is admitted. They are nil if there are too
-// many to be placed together; then only their number is known.
-func (w *world) admittedPods() (pods []*corev1.Pod, total int) {
-	s := w.c.Snapshot()
-	for i := range w.target.workload.Spec.PodSets {
-		set := &w.target.workload.Spec.PodSets[i]
-		count := int(set.Count)
-		if i < len(w.d.PodSets) && w.d.PodSets[i].Count > 0 {
-			count = int(w.d.PodSets[i].Count)
-		}
-		if total += count; total*max(1, len(s.Nodes())) > maxTogether && total > 1 {
-			return nil, total
-		}
-		flavors := w.flavors(i)
-		for n := range count {
-			pod := &corev1.Pod{ObjectMeta: *set.Template.ObjectMeta.DeepCopy(), Spec: set.Template.Spec}
-			pod.Namespace, pod.Name = w.target.workload.Namespace, fmt.Sprintf("%s-%s-%d", w.subject.GetName(), set.Name, n)
-			pod = w.target.free(pod, flavors)
-			pod.CreationTimestamp = metav1.NewTime(s.Time().Add(time.Duration(len(w.earlier)) * time.Second))
-			pod.UID = types.UID("admitted-" + pod.Namespace + "-" + pod.Name)
-			pods = append(pods, pod)
-		}
-	}
-	return pods, total
-}
-
-// together asks whether all pods of the workload find nodes together, behind those that wait already. It is
-// nil where the workload has one pod, or that finds no node alone.
-func (w *world) together(then *explain.Explanation) (*placement, error) {
-	pods, total := w.admittedPods()
-	if len(pods) < total {
-		return &placement{explain.StageUnknown, fmt.Sprintf("whether all %d pods find nodes together was not tried: there are too many", total)}, nil
-	}
-	w.pods = pods
-	var before []*corev1.Pod
-	for _, one := range w.others() {
-		if !refused(one.d.Outcome) && one.d.Outcome != kueue.Admitted {
-			before = append(before, one.pods...)
-		}
-	}
-	if total+len(before) < 2 || then.Verdict != explain.Allocatable || w.d.Outcome == kueue.Admitted {
-		return nil, nil
-	}
-	c := w.evicted()
-	others, _ := plan.Waiting(c.Snapshot(), func(*corev1.Pod) bool { return true })
-	p, err := plan.Place(w.ctx, c, pods, plan.Options{Others: append(others, before...), Choosing: w.opts.Question.Choosing})
-	if err != nil {
-		return nil, err //nolint:wrapcheck // it says what it is about
-	}
-	placed := len(p.Replay.Placed)
-	why := ""
-	if len(p.Replay.Pending) > 0 {
-		why = ": " + p.Replay.Pending[0].Message
-	}
-	switch {
-	case placed == total && p.Replay.Certain:
-		return &placement{explain.Passes, fmt.Sprintf("%s %s", words.Plural(total, "its pod", fmt.Sprintf("all %d pods", total)), words.Plural(total, "finds a node", "find nodes"))}, nil
-	case p.LeavesSome():
-		return &placement{explain.Refuses, fmt.Sprintf("only %d of its %d pods find nodes%s", placed, total, why)}, nil
-	}
-	return &placement{explain.StageUnknown, fmt.Sprintf("%d of its %d pods find nodes, which depends on choices of kube-scheduler%s", placed, total, why)}, nil
 }
 
 // refused reports whether an outcome keeps the target in its queue.

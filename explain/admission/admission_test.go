@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"maps"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -233,15 +234,17 @@ func TestAdd(t *testing.T) {
 }
 
 // TestHolders: those that hold the quota may be those that hold what the nodes lack.
-func TestHolders(t *testing.T) {
-	cluster, config, _ := script(t, "queuesquota.txtar")
-	const holder = `
+// holder is the pod of the Job that holds quota.
+const holder = `
 ---
 apiVersion: v1
 kind: Pod
 metadata: {name: holder-x, namespace: ml, ownerReferences: [{apiVersion: batch/v1, kind: Job, name: holder, uid: uid-holder, controller: true}]}
 spec: {nodeName: n1, containers: [{name: c, image: i, resources: {requests: {cpu: "8"}}}]}
 `
+
+func TestHolders(t *testing.T) {
+	cluster, config, _ := script(t, "queuesquota.txtar")
 	on := strings.NewReplacer("large", "full", "restartPolicy: Never", "nodeSelector: {kubernetes.io/hostname: n1}")
 	for template, want := range map[string]explain.StageResult{"one": explain.Passes, "three": explain.Refuses} {
 		s := stage{objects: read(t, cluster+holder).Objects, config: config, file: strings.Replace(on.Replace(job), "Name: one", "Name: "+template, 1)}
@@ -271,6 +274,25 @@ func TestSeveral(t *testing.T) {
 				t.Errorf("%s\n%s", answers[0].Message, answers[1].Message)
 			}
 		})
+	}
+}
+
+// TestComing: what is admitted and has had no pods yet may take the devices.
+func TestComing(t *testing.T) {
+	cluster, config, _ := script(t, "queuesquota.txtar")
+	fresh := regexp.MustCompile(`(?m)^.*name: holder-0,.*\n`).ReplaceAllString(cluster, "")
+	for _, c := range []struct {
+		cluster, pods string
+		want          explain.Verdict
+	}{
+		{fresh, "3", explain.Unknown}, {cluster, "3", explain.Allocatable}, {fresh, "2", explain.Allocatable}, {fresh, "1", explain.Allocatable},
+	} {
+		s := stage{objects: read(t, c.cluster).Objects, config: config, file: strings.Replace(job, "parallelism: 1", "parallelism: "+c.pods, 1)}
+		e := s.explain(t)[0]
+		const told = "unless job ml/holder, admitted and without pods yet, takes what is needed"
+		if e.Verdict != c.want || strings.Contains(e.Message, told) != (c.want == explain.Unknown) {
+			t.Errorf("%s pods: %s: %s", c.pods, e.Verdict, e.Message)
+		}
 	}
 }
 

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/labels"
 	kueuev1beta2 "sigs.k8s.io/kueue/apis/kueue/v1beta2"
@@ -121,6 +122,40 @@ func (f *finder) workloadOf(pod *corev1.Pod) *kueuev1beta2.Workload {
 		}
 	}
 	return nil
+}
+
+// withoutPods are the workloads of Jobs and pods that are admitted, and of which there is no pod in the
+// cluster. Of other kinds, pods need not tell what they are of.
+func (f *finder) withoutPods() []*kueuev1beta2.Workload {
+	var out []*kueuev1beta2.Workload
+	for _, w := range f.s.Around().KueueWorkloads {
+		of := Owner(w)
+		if of == nil || of.Kind != "Job" && of.Kind != "Pod" || w.Status.Admission == nil || f.s.Health(inspect.Pods).PartialIn(w.Namespace) ||
+			!meta.IsStatusConditionTrue(w.Status.Conditions, kueuev1beta2.WorkloadAdmitted) || meta.IsStatusConditionTrue(w.Status.Conditions, kueuev1beta2.WorkloadFinished) {
+			continue
+		}
+		elsewhere := slices.ContainsFunc(w.Status.AdmissionChecks, func(check kueuev1beta2.AdmissionCheckState) bool {
+			return ofMultiKueue(f.s.Objects(), string(check.Name))
+		})
+		if !elsewhere {
+			out = append(out, w)
+		}
+	}
+	if len(out) == 0 {
+		return nil
+	}
+	started := map[*kueuev1beta2.Workload]bool{}
+	for _, pod := range f.s.Objects().Pods {
+		started[f.workloadOf(pod)] = true
+	}
+	return slices.DeleteFunc(out, func(w *kueuev1beta2.Workload) bool { return started[w] })
+}
+
+// ofMultiKueue reports whether an admission check sends workloads to other clusters.
+func ofMultiKueue(o *inspect.Objects, name string) bool {
+	return slices.ContainsFunc(o.AdmissionChecks, func(c *kueuev1beta2.AdmissionCheck) bool {
+		return c.Name == name && c.Spec.ControllerName == kueuev1beta2.MultiKueueControllerName
+	})
 }
 
 // siblings are the templates of the object that a subject is of, and which of them the subject is.
