@@ -23,6 +23,8 @@ type Fit struct {
 	Nodes   []FitNode     `json:"nodes"`
 	Partial []string      `json:"partial"`
 	Basis   explain.Basis `json:"basis"`
+	// Queue is what the quota of a queue of Kueue allows.
+	Queue *explain.QueueFit `json:"queue,omitempty"`
 }
 
 // FitNode is the number of copies that fit together on one node.
@@ -48,6 +50,7 @@ func newFit(f *explain.Fit) *Fit {
 		}),
 		Partial: output.OrEmpty(f.Partial),
 		Basis:   f.Basis,
+		Queue:   f.Queue,
 	}
 }
 
@@ -65,6 +68,9 @@ func PrintFit(w io.Writer, f *explain.Fit, opts text.Options) error {
 	}
 	return output.PrintPage(w, opts.Width, func(p *output.Page) {
 		p.Line(fitHeadline(f, f.Subject.Namespace+"/"+f.Subject.Name))
+		if f.Queue != nil {
+			p.Line(queueFitText(f.Queue))
+		}
 		p.WriteString("\n")
 		p.Table(columns, rows, opts.Width)
 		p.Remarks(fitRemarks(f))
@@ -83,6 +89,19 @@ func fitHeadline(f *explain.Fit, name string) string {
 		return fmt.Sprintf("At least %d more copies of %s fit", f.Total, name)
 	}
 	return fmt.Sprintf("%d more copies of %s fit", f.Total, name)
+}
+
+// queueFitText says what quota allows, alone and together with devices.
+func queueFitText(q *explain.QueueFit) string {
+	least := ""
+	if q.AtLeast {
+		least = "at least "
+	}
+	text := fmt.Sprintf("LocalQueue %s has quota for %s%d more", q.LocalQueue, least, q.Copies)
+	if text += fmt.Sprintf("; %d get both", q.Together); len(q.Partial) > 0 {
+		text += ", as far as is known"
+	}
+	return text
 }
 
 func copiesText(n explain.NodeFit) string {
@@ -151,6 +170,13 @@ func fitRemarks(f *explain.Fit) []string {
 	}
 	if most > 1 {
 		remarks = append(remarks, "Copies are placed together; when they come one by one they can strand devices.")
+	}
+	if f.Queue != nil {
+		if f.Queue.Limit != "" {
+			remarks = append(remarks, "One more gets no quota: "+f.Queue.Limit+".")
+		}
+		remarks = append(remarks, "Quota is counted for pods that ask for nothing else, one after the other and behind what waits.")
+		remarks = append(remarks, words.Each(f.Queue.Partial, func(text string) string { return "! " + text })...)
 	}
 	remarks = append(remarks, words.Each(f.Partial, func(text string) string { return "! " + text })...)
 	return append(remarks, words.Each(f.Basis.Remarks, func(text string) string { return "Note: " + text + "." })...)
