@@ -26,19 +26,23 @@ const maxCopies = 256
 func Fit(s *inspect.Snapshot, claim *resourcev1.ResourceClaim, queue string, f *explain.Fit) {
 	out := &explain.QueueFit{LocalQueue: queue}
 	f.Queue = out
-	const template = "kubectl-dra-copies"
+	template := "kubectl-dra-copies"
 	objects := *s.Objects()
 	objects.Templates = append(slices.Clip(objects.Templates), &resourcev1.ResourceClaimTemplate{
-		ObjectMeta: metav1.ObjectMeta{Namespace: claim.Namespace, Name: template}, Spec: resourcev1.ResourceClaimTemplateSpec{Spec: claim.Spec},
+		ObjectMeta: metav1.ObjectMeta{Namespace: claim.Namespace, Name: template},
+		Spec:       resourcev1.ResourceClaimTemplateSpec{Spec: claim.Spec},
 	})
+	first := len(objects.KueueWorkloads)
 	objects.KueueWorkloads = slices.Clip(objects.KueueWorkloads)
 	for i := range maxCopies {
-		w := &kueuev1beta2.Workload{ObjectMeta: metav1.ObjectMeta{Namespace: claim.Namespace, Name: fmt.Sprintf("kubectl-dra copy %04d", i), CreationTimestamp: metav1.NewTime(s.Time())}}
+		w := &kueuev1beta2.Workload{}
+		w.Namespace, w.Name = claim.Namespace, fmt.Sprintf("kubectl-dra copy %04d", i)
+		w.CreationTimestamp = metav1.NewTime(s.Time())
 		w.Spec.QueueName = kueuev1beta2.LocalQueueName(queue)
-		name := template
-		w.Spec.PodSets = []kueuev1beta2.PodSet{{Name: "main", Count: 1, Template: corev1.PodTemplateSpec{Spec: corev1.PodSpec{
-			Containers: []corev1.Container{{Name: "main"}}, ResourceClaims: []corev1.PodResourceClaim{{Name: "copy", ResourceClaimTemplateName: &name}},
-		}}}}
+		set := kueuev1beta2.PodSet{Name: "main", Count: 1}
+		set.Template.Spec.Containers = []corev1.Container{{Name: "main"}}
+		set.Template.Spec.ResourceClaims = []corev1.PodResourceClaim{{Name: "copy", ResourceClaimTemplateName: new(template)}}
+		w.Spec.PodSets = []kueuev1beta2.PodSet{set}
 		objects.KueueWorkloads = append(objects.KueueWorkloads, w)
 	}
 	state := kueue.New(&objects, stateConfig(s), s.Time())
@@ -49,8 +53,8 @@ func Fit(s *inspect.Snapshot, claim *resourcev1.ResourceClaim, queue string, f *
 			doubts = append(doubts, fmt.Sprintf("not all %s were read", resource))
 		}
 	}
-	for i := range maxCopies {
-		d := state.Decide(claim.Namespace, objects.KueueWorkloads[len(objects.KueueWorkloads)-maxCopies+i].Name)
+	for _, w := range objects.KueueWorkloads[first:] {
+		d := state.Decide(w.Namespace, w.Name)
 		out.ClusterQueue = d.ClusterQueue
 		for _, a := range d.Assumptions {
 			doubts = words.AppendNew(doubts, a.Message)
@@ -79,10 +83,11 @@ func Fit(s *inspect.Snapshot, claim *resourcev1.ResourceClaim, queue string, f *
 	}
 	var known bool
 	if out.Together, known = both(s, f, byFlavor); !known {
-		doubts = append(doubts, "nodes with the labels of the flavors share devices with others, so fewer may find some")
+		doubts = append(doubts, "nodes of the flavors share devices with others, so fewer may find some")
 	}
 	if n := before(s, state); n > 0 && out.Together > 0 {
-		doubts = append(doubts, fmt.Sprintf("%s %s before and may take some of the devices", words.Count(n, "workload"), words.Plural(n, "comes", "come")))
+		doubts = append(doubts, fmt.Sprintf("%s %s before and may take some of the devices",
+			words.Count(n, "workload"), words.Plural(n, "comes", "come")))
 	}
 	if f.Undecided || f.AtLeast && out.Together == f.Total && out.Copies > f.Total {
 		doubts = append(doubts, "how many find devices is not known")

@@ -129,9 +129,9 @@ func (f *finder) workloadOf(pod *corev1.Pod) *kueuev1beta2.Workload {
 func (f *finder) withoutPods() []*kueuev1beta2.Workload {
 	var out []*kueuev1beta2.Workload
 	for _, w := range f.s.Around().KueueWorkloads {
-		of := Owner(w)
-		if of == nil || of.Kind != "Job" && of.Kind != "Pod" || w.Status.Admission == nil || f.s.Health(inspect.Pods).PartialIn(w.Namespace) ||
-			!meta.IsStatusConditionTrue(w.Status.Conditions, kueuev1beta2.WorkloadAdmitted) || meta.IsStatusConditionTrue(w.Status.Conditions, kueuev1beta2.WorkloadFinished) {
+		of, is := Owner(w), func(kind string) bool { return meta.IsStatusConditionTrue(w.Status.Conditions, kind) }
+		if of == nil || of.Kind != "Job" && of.Kind != "Pod" || f.s.Health(inspect.Pods).PartialIn(w.Namespace) ||
+			w.Status.Admission == nil || !is(kueuev1beta2.WorkloadAdmitted) || is(kueuev1beta2.WorkloadFinished) {
 			continue
 		}
 		elsewhere := slices.ContainsFunc(w.Status.AdmissionChecks, func(check kueuev1beta2.AdmissionCheckState) bool {

@@ -77,8 +77,8 @@ func (w *world) together(then *explain.Explanation) (*placement, error) {
 			return p, err
 		}
 	}
-	return &placement{explain.StageUnknown, fmt.Sprintf("%s, unless %s, admitted and without pods yet, %s what is needed", p.message, words.And(names),
-		words.Plural(len(names), "takes", "take"))}, nil
+	return &placement{explain.StageUnknown, fmt.Sprintf("%s, unless %s, admitted and without pods yet, %s what is needed",
+		p.message, words.And(names), words.Plural(len(names), "takes", "take"))}, nil
 }
 
 // place asks whether pods find nodes, behind others and those that wait already.

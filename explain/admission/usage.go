@@ -22,7 +22,8 @@ type Usage struct {
 
 // UsageOf counts the claims that counts accepts, all of them if it is nil, by [usage.Queue] or
 // [usage.Cohort].
-func UsageOf(s *inspect.Snapshot, inventory *inspect.Inventory, by usage.By, counts func(*resourcev1.ResourceClaim) bool) *Usage {
+func UsageOf(s *inspect.Snapshot, inventory *inspect.Inventory, by usage.By,
+	counts func(*resourcev1.ResourceClaim) bool) *Usage {
 	state := kueue.New(s.Objects(), stateConfig(s), s.Time())
 	out := &Usage{}
 	if Here(s) {
@@ -92,7 +93,8 @@ func quotasOf(state *kueue.State, u *kueue.Usage, keep func(*kueue.FlavorUsage) 
 		}
 		text := func(a kueue.Amount) string { return state.Text(f.Resource, a) }
 		quota := explain.Quota{
-			Flavor: f.Flavor, Resource: string(f.Resource), Nominal: text(f.Total), Used: text(f.Used), Borrowed: text(f.Borrowed), Lent: text(f.Lent), Available: text(f.Available),
+			Flavor: f.Flavor, Resource: string(f.Resource), Nominal: text(f.Total), Used: text(f.Used),
+			Borrowed: text(f.Borrowed), Lent: text(f.Lent), Available: text(f.Available),
 		}
 		if f.BorrowingLimit != nil {
 			quota.BorrowingLimit = text(*f.BorrowingLimit)

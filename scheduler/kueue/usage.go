@@ -159,7 +159,8 @@ func (s *State) usageOf(u Usage, n *quota.Node, order []quota.FlavorResource, no
 	}
 	for _, fr := range order {
 		q := n.Quotas[fr]
-		f := FlavorUsage{Flavor: fr.Flavor, Resource: fr.Resource, Devices: s.forDevices(fr.Resource), Nominal: q.Nominal, Total: total[fr], BorrowingLimit: q.Borrow, LendingLimit: q.Lend,
+		f := FlavorUsage{Flavor: fr.Flavor, Resource: fr.Resource, Devices: s.forDevices(fr.Resource),
+			Nominal: q.Nominal, Total: total[fr], BorrowingLimit: q.Borrow, LendingLimit: q.Lend,
 			Used: used[fr], Admitted: admitted[fr], Available: max(0, n.Free(fr)), Holders: holders[fr]}
 		f.Borrowed, f.Lent = n.Borrowed(fr), n.Lent(fr)
 		slices.SortFunc(f.Holders, func(a, b Holder) int {
