@@ -98,7 +98,7 @@ func (w *world) changed(change edit) *world {
 	t := *w.target
 	after := &world{
 		ctx: w.ctx, c: cmp.Or(change.in, w.c), opts: w.opts, target: &t, subject: w.subject, earlier: w.earlier,
-		coming: w.coming,
+		coming:    w.coming,
 		templates: change.templates, ended: change.ended,
 	}
 	if change.in == nil { // else its configuration might be another one
