@@ -56,7 +56,8 @@ var layers = []layer{
 	{"scheduler/scores", []string{"inspect", "inspect/schedulerconfig", "scheduler/filters"}},
 	{"scheduler", []string{"inspect", "allocator", "allocator/selector", "scheduler/filters"}},
 	{"scheduler/kueue/quota", nil},
-	{"scheduler/kueue", []string{"inspect", "allocator/selector", "scheduler/kueue/quota"}},
+	{"scheduler/kueue/podrequests", []string{"scheduler/kueue/quota"}},
+	{"scheduler/kueue", []string{"inspect", "allocator/selector", "scheduler/kueue/quota", "scheduler/kueue/podrequests"}},
 	{"scheduler/extended", []string{"inspect", "allocator", "scheduler", "scheduler/filters"}},
 	{"internal/commit/requests", []string{"inspect", "inspect/quantity"}},
 	{"internal/commit", []string{"inspect", "inspect/quantity", "allocator", "internal/commit/requests"}},
@@ -265,7 +266,7 @@ var heavy = []struct {
 // pure are the packages that are functions of a snapshot: no IO and no clock. Their test files may do both.
 var pure = []string{
 	"explain/styled", "inspect", "inspect/quantity", "inspect/schedulerconfig", "inspect/kueueconfig", "inspect/sharing", "inspect/storage", "inspect/nodeshape", "inspect/usage", "inspect/manifest/validate", "allocator", "allocator/selector", "allocator/selector/bench", "allocator/selector/editor",
-	"scheduler", "scheduler/filters", "scheduler/scores", "scheduler/extended", "scheduler/kueue", "scheduler/kueue/quota",
+	"scheduler", "scheduler/filters", "scheduler/scores", "scheduler/extended", "scheduler/kueue", "scheduler/kueue/quota", "scheduler/kueue/podrequests",
 	"explain", "explain/words", "explain/lifecycle", "explain/suppose", "explain/whatif", "explain/cycle", "explain/diagnose", "explain/requirement", "explain/conflict", "explain/fix",
 	"explain/headline", "explain/preemption", "explain/question", "explain/spelling", "explain/replay", "explain/together", "explain/fit", "explain/volume", "explain/plan", "explain/disruption", "explain/plan/moves", "explain/plan/shapes", "explain/triage", "explain/flip", "explain/text", "explain/admission", "explain/remedy", "internal/checkup",
 }

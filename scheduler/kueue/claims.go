@@ -13,6 +13,7 @@ import (
 	"k8s.io/apimachinery/pkg/api/resource"
 
 	"github.com/kubectl-dra/kubectl-dra/allocator/selector"
+	"github.com/kubectl-dra/kubectl-dra/scheduler/kueue/podrequests"
 	"github.com/kubectl-dra/kubectl-dra/scheduler/kueue/quota"
 )
 
@@ -140,7 +141,7 @@ func (s *State) countDevices(requests []resourcev1.DeviceRequest, to corev1.Reso
 			return []Reason{{Code: UnmappedClass, Name: class, Message: fmt.Sprintf("DeviceClass %s is not mapped in DRA configuration", class)}}
 		}
 		if s.countsBy(m) == "" {
-			addTo(to, m.resource, *resource.NewQuantity(int64(devices[class]), resource.DecimalSI))
+			podrequests.Add(to, m.resource, *resource.NewQuantity(int64(devices[class]), resource.DecimalSI))
 		}
 	}
 	return nil
@@ -353,7 +354,7 @@ func (s *State) addSource(out *claim, r *resourcev1.ExactDeviceRequest, from sou
 		if r.Count > 1 {
 			amount = amount.Times(r.Count)
 		}
-		addTo(out.requests, from.resource, *resource.NewQuantity(int64(amount), most.Format))
+		podrequests.Add(out.requests, from.resource, *resource.NewQuantity(int64(amount), most.Format))
 	}
 }
 

@@ -2,8 +2,8 @@ package kueue
 
 import (
 	corev1 "k8s.io/api/core/v1"
-	"k8s.io/apimachinery/pkg/api/resource"
 
+	"github.com/kubectl-dra/kubectl-dra/scheduler/kueue/podrequests"
 	"github.com/kubectl-dra/kubectl-dra/scheduler/kueue/quota"
 )
 
@@ -56,13 +56,7 @@ type DeviceSource struct {
 }
 
 // Transformation counts a request for other resources.
-type Transformation struct {
-	Input corev1.ResourceName
-	// Replace drops the input, which is kept otherwise.
-	Replace    bool
-	MultiplyBy corev1.ResourceName
-	Outputs    map[corev1.ResourceName]resource.Quantity
-}
+type Transformation = podrequests.Transformation
 
 // FairSharing is the fairSharing of the Configuration.
 type FairSharing struct {

@@ -3,14 +3,13 @@ package kueue
 import (
 	"maps"
 	"slices"
-	"strings"
 
-	"gopkg.in/inf.v0"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
 	resourcehelper "k8s.io/component-helpers/resource"
 	kueuev1beta2 "sigs.k8s.io/kueue/apis/kueue/v1beta2"
 
+	"github.com/kubectl-dra/kubectl-dra/scheduler/kueue/podrequests"
 	"github.com/kubectl-dra/kubectl-dra/scheduler/kueue/quota"
 )
 
@@ -39,12 +38,12 @@ func (s *State) count(w *kueuev1beta2.Workload) counted {
 	left := s.left(w)
 	for i := range w.Spec.PodSets {
 		set := &w.Spec.PodSets[i]
-		spec := adjusted(&set.Template.Spec)
+		spec := podrequests.Adjusted(&set.Template.Spec)
 		if spec.RuntimeClassName != nil && len(spec.Overhead) == 0 {
 			out.assumed = append(out.assumed, Reason{Code: RuntimeClassUnread, PodSet: string(set.Name), Name: *spec.RuntimeClassName,
 				Message: "RuntimeClasses were not read: " + *spec.RuntimeClassName + " may add an overhead"})
 		}
-		list := s.transformed(resourcehelper.PodRequests(&corev1.Pod{Spec: *spec}, resourcehelper.PodResourcesOptions{}))
+		list := podrequests.Transformed(resourcehelper.PodRequests(&corev1.Pod{Spec: *spec}, resourcehelper.PodResourcesOptions{}), s.config.ExcludeResourcePrefixes, s.config.Transformations)
 		if out.dra && len(out.refused) == 0 {
 			s.addDevices(w, set, spec, list, &out)
 		}
@@ -75,124 +74,6 @@ func (s *State) limitRanges(w *kueuev1beta2.Workload) (assumed, unknown []Reason
 	return nil, nil
 }
 
-// adjusted is a pod's spec with limits as requests where there are none. The spec itself stays as it is.
-func adjusted(spec *corev1.PodSpec) *corev1.PodSpec {
-	out := *spec
-	keepFirst := func(r corev1.ResourceRequirements) corev1.ResourceRequirements {
-		requests := maps.Clone(r.Requests)
-		for name, q := range r.Limits {
-			if _, ok := requests[name]; !ok {
-				if requests == nil {
-					requests = corev1.ResourceList{}
-				}
-				requests[name] = q
-			}
-		}
-		r.Requests = requests
-		return r
-	}
-	containers := func(in []corev1.Container) []corev1.Container {
-		in = slices.Clone(in)
-		for i := range in {
-			in[i].Resources = keepFirst(in[i].Resources)
-		}
-		return in
-	}
-	out.InitContainers, out.Containers = containers(spec.InitContainers), containers(spec.Containers)
-	if spec.Resources != nil {
-		out.Resources = new(keepFirst(*spec.Resources))
-	}
-	return &out
-}
-
-// exceedsLimits names a container whose requests are larger than its limits, or "".
-func exceedsLimits(spec *corev1.PodSpec) string {
-	exceeds := func(r *corev1.ResourceRequirements) bool {
-		for name, q := range r.Requests {
-			if limit, ok := r.Limits[name]; ok && quota.RequestAmount(name, q) > quota.RequestAmount(name, limit) {
-				return true
-			}
-		}
-		return false
-	}
-	for _, containers := range [][]corev1.Container{spec.InitContainers, spec.Containers} {
-		for i := range containers {
-			if exceeds(&containers[i].Resources) {
-				return containers[i].Name
-			}
-		}
-	}
-	if spec.Resources != nil && exceeds(spec.Resources) {
-		return "pod"
-	}
-	return ""
-}
-
-// transformed leaves out the resources that need no quota, and counts others for what the Configuration says.
-func (s *State) transformed(in corev1.ResourceList) corev1.ResourceList {
-	requests := corev1.ResourceList{}
-	for name, q := range in {
-		if !slices.ContainsFunc(s.config.ExcludeResourcePrefixes, func(prefix string) bool { return strings.HasPrefix(string(name), prefix) }) {
-			requests[name] = q
-		}
-	}
-	kept, made := corev1.ResourceList{}, corev1.ResourceList{}
-	for name, q := range requests {
-		t := s.transformation(name)
-		if t == nil {
-			kept[name] = q
-			continue
-		}
-		input := q
-		if factor, ok := requests[t.MultiplyBy]; ok && t.MultiplyBy != "" {
-			input = product(q, factor)
-		}
-		for output, factor := range t.Outputs {
-			addTo(made, output, product(input, factor))
-		}
-		if !t.Replace {
-			kept[name] = q
-		}
-	}
-	for name, q := range made {
-		if q.Sign() > 0 { // what is below zero takes nothing from what was asked for
-			addTo(kept, name, q)
-		} else if _, ok := kept[name]; !ok {
-			kept[name] = resource.Quantity{}
-		}
-	}
-	return kept
-}
-
-func (s *State) transformation(name corev1.ResourceName) *Transformation {
-	var found *Transformation
-	for i := range s.config.Transformations {
-		if s.config.Transformations[i].Input == name {
-			found = &s.config.Transformations[i] // the last one counts
-		}
-	}
-	return found
-}
-
-func product(a, b resource.Quantity) resource.Quantity {
-	a, b = a.DeepCopy(), b.DeepCopy()
-	out := inf.Dec{}
-	out.Mul(a.AsDec(), b.AsDec())
-	return *resource.NewDecimalQuantity(out, a.Format)
-}
-
-func addTo(list corev1.ResourceList, name corev1.ResourceName, q resource.Quantity) {
-	sum := list[name].DeepCopy()
-	sum.Add(q)
-	list[name] = sum
-}
-
-// isExtended reports whether a resource is none of Kubernetes' own.
-func isExtended(name corev1.ResourceName) bool {
-	return strings.Contains(string(name), "/") && !strings.HasPrefix(string(name), corev1.ResourceDefaultNamespacePrefix) &&
-		!strings.HasPrefix(string(name), corev1.ResourceHugePagesPrefix)
-}
-
 // needsDRA reports whether pods of the workload have claims, or extended resources that are devices.
 func (s *State) needsDRA(w *kueuev1beta2.Workload) bool {
 	for i := range w.Spec.PodSets {
@@ -208,7 +89,7 @@ func (s *State) needsDRA(w *kueuev1beta2.Workload) bool {
 		for _, containers := range [][]corev1.Container{spec.InitContainers, spec.Containers} {
 			for j := range containers {
 				for name, q := range containers[j].Resources.Requests {
-					if !q.IsZero() && isExtended(name) && s.extended[name] != nil {
+					if !q.IsZero() && podrequests.IsExtended(name) && s.extended[name] != nil {
 						return true
 					}
 				}
@@ -246,7 +127,7 @@ func (s *State) addDevices(w *kueuev1beta2.Workload, set *kueuev1beta2.PodSet, s
 			refuse(reason)
 		}
 		for name, q := range claim.requests {
-			addTo(devices, name, q)
+			podrequests.Add(devices, name, q)
 		}
 	}
 	if s.config.gate("KueueDRAIntegrationExtendedResource") {
@@ -258,11 +139,11 @@ func (s *State) addDevices(w *kueuev1beta2.Workload, set *kueuev1beta2.PodSet, s
 			delete(list, name)
 		}
 		for name, q := range found {
-			addTo(devices, name, q)
+			podrequests.Add(devices, name, q)
 		}
 	}
 	for name, q := range devices {
-		addTo(list, name, q)
+		podrequests.Add(list, name, q)
 	}
 }
 
@@ -274,7 +155,7 @@ func (s *State) countExtended(spec *corev1.PodSpec) (corev1.ResourceList, map[co
 		for _, name := range slices.Sorted(maps.Keys(c.Resources.Requests)) {
 			q := c.Resources.Requests[name]
 			class := s.extended[name]
-			if q.IsZero() || !isExtended(name) || class == nil {
+			if q.IsZero() || !podrequests.IsExtended(name) || class == nil {
 				continue
 			}
 			whole, ok := q.AsInt64()
@@ -291,7 +172,7 @@ func (s *State) countExtended(spec *corev1.PodSpec) (corev1.ResourceList, map[co
 				}
 			}
 			replaced[name] = true
-			addTo(out, counts, *resource.NewQuantity(whole, resource.DecimalSI))
+			podrequests.Add(out, counts, *resource.NewQuantity(whole, resource.DecimalSI))
 		}
 		return out
 	}
@@ -308,7 +189,7 @@ func (s *State) countExtended(spec *corev1.PodSpec) (corev1.ResourceList, map[co
 	}
 	for i := range spec.Containers {
 		for name, q := range of(&spec.Containers[i]) {
-			addTo(all, name, q)
+			podrequests.Add(all, name, q)
 		}
 	}
 	larger(most, all)

@@ -13,6 +13,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	kueuev1beta2 "sigs.k8s.io/kueue/apis/kueue/v1beta2"
 
+	"github.com/kubectl-dra/kubectl-dra/scheduler/kueue/podrequests"
 	"github.com/kubectl-dra/kubectl-dra/scheduler/kueue/quota"
 )
 
@@ -47,7 +48,7 @@ func (s *State) factsOf(w *kueuev1beta2.Workload) *facts {
 	if out == nil {
 		out = &facts{looks: looksOf(w)}
 		for i := range w.Spec.PodSets {
-			if name := exceedsLimits(adjusted(&w.Spec.PodSets[i].Template.Spec)); name != "" && out.exceeds == nil {
+			if name := podrequests.ExceedsLimits(podrequests.Adjusted(&w.Spec.PodSets[i].Template.Spec)); name != "" && out.exceeds == nil {
 				out.exceeds = &Reason{Code: RequestsExceedLimits, PodSet: string(w.Spec.PodSets[i].Name), Name: name,
 					Message: "resources validation failed: requests of " + name + " must not exceed its limits"}
 			}
@@ -179,7 +180,7 @@ func shapeOf(looks string, sets []quota.Pods) string {
 func looksOf(w *kueuev1beta2.Workload) string {
 	var all []any
 	for i := range w.Spec.PodSets {
-		set, spec := &w.Spec.PodSets[i], adjusted(&w.Spec.PodSets[i].Template.Spec)
+		set, spec := &w.Spec.PodSets[i], podrequests.Adjusted(&w.Spec.PodSets[i].Template.Spec)
 		var requests []any
 		for _, containers := range [][]corev1.Container{spec.InitContainers, spec.Containers} {
 			for j := range containers {
