@@ -219,7 +219,7 @@ func (s *search) choose(after *world, flavor *kueuev1beta2.ResourceFlavor, spec 
 	f := explain.Fix{
 		Kind: explain.UseFlavor, Key: flavor.Name,
 		Message: fmt.Sprintf("run on the nodes of flavor %s: add %s to the node selector", flavor.Name, words.And(labels)),
-		Patch: changes[0].Patch, Changes: changes,
+		Patch:   changes[0].Patch, Changes: changes,
 	}
 	if queue == explain.Passes {
 		_, _, err := s.propose(f, edit{spec: spec, anew: true})

@@ -2,6 +2,7 @@ package admission
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -133,6 +134,27 @@ func (q *Queues) WorkloadOf(pod *corev1.Pod) *kueuev1beta2.Workload {
 		return t.workload
 	}
 	return nil
+}
+
+// Given are the node labels that a pod of an admitted workload asks for on account of its flavors.
+func (q *Queues) Given(pod *corev1.Pod) map[string]string {
+	w := q.WorkloadOf(pod)
+	if w == nil || w.Status.Admission == nil {
+		return nil
+	}
+	out := map[string]string{}
+	for i := range w.Status.Admission.PodSetAssignments {
+		set := &w.Status.Admission.PodSetAssignments[i]
+		if own := pod.Labels[podSetName]; own != "" && own != string(set.Name) {
+			continue
+		}
+		for _, flavor := range q.objects.ResourceFlavors {
+			if slices.Contains(slices.Collect(maps.Values(set.Flavors)), kueuev1beta2.ResourceFlavorReference(flavor.Name)) {
+				maps.Copy(out, flavor.Spec.NodeLabels)
+			}
+		}
+	}
+	return out
 }
 
 // Workloads are the workloads of holders, each once.

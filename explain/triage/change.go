@@ -141,6 +141,13 @@ func (r *run) with(ctx context.Context, c *scheduler.Cluster, t *trial, opts *Op
 	if carried == nil {
 		return nil, nil
 	}
+	if pod := carried.Pod(); pod != nil {
+		for name, value := range r.given[inspect.PodRef{Namespace: pod.Namespace, Name: pod.Name}] {
+			if pod.Spec.NodeSelector[name] != value {
+				return nil, nil
+			}
+		}
+	}
 	queue := r.queue
 	var unlike []*corev1.Pod
 	if question.ChangesSubject(&t.fix) {

@@ -18,11 +18,13 @@ type held struct {
 	// pods are those that are there already, behind a gate, and workloads those of which no pod is.
 	pods      map[inspect.PodRef]*admission.Waiting
 	workloads []*admission.Waiting
+	// given are the node labels that pods ask for on account of what Kueue gave them.
+	given map[inspect.PodRef]map[string]string
 }
 
 // heldIn asks Kueue about all that waits in its queues. Where there is no Kueue, nothing is held.
 func heldIn(s *inspect.Snapshot, queue []queued, opts *Options) *held {
-	h := &held{pods: map[inspect.PodRef]*admission.Waiting{}}
+	h := &held{pods: map[inspect.PodRef]*admission.Waiting{}, given: map[inspect.PodRef]map[string]string{}}
 	if !admission.Here(s) {
 		return h
 	}
@@ -34,7 +36,13 @@ func heldIn(s *inspect.Snapshot, queue []queued, opts *Options) *held {
 	}
 	for _, q := range queue {
 		pod, ok := q.subject.(*corev1.Pod)
-		if !ok || len(pod.Spec.SchedulingGates) == 0 {
+		if !ok {
+			continue
+		}
+		if given := queues.Given(pod); len(given) > 0 {
+			h.given[inspect.PodRef{Namespace: pod.Namespace, Name: pod.Name}] = given
+		}
+		if len(pod.Spec.SchedulingGates) == 0 {
 			continue
 		}
 		if w := queues.WorkloadOf(pod); w != nil {

@@ -41,6 +41,8 @@ type run struct {
 	// nodes are those on which pods were placed.
 	nodes  map[explain.Subject]inspect.NodeName
 	played *replay.Replay
+	// given are the node labels that pods ask for on account of their flavors of Kueue, which gives them anew.
+	given map[inspect.PodRef]map[string]string
 }
 
 // runOf is a run of the pods of a queue, and what becomes of its claims. For these the cluster is as it was

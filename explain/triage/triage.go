@@ -94,6 +94,7 @@ func Of(ctx context.Context, c *scheduler.Cluster, opts Options) (*explain.Triag
 	shapes := before.stuckShapes()
 	limit := max(minShapes, min(maxShapes, maxShapesTimesNodes/max(1, len(c.Snapshot().Nodes()))))
 	l := &look{cluster: c, opts: &opts, run: before, known: known, others: others, held: heldIn(c.Snapshot(), queue, &opts), shapes: shapes[:min(len(shapes), limit)]}
+	before.given = l.held.given
 	if err = l.explainAll(ctx); err == nil {
 		err = l.tryChanges(ctx)
 	}
