@@ -41,7 +41,7 @@ type run struct {
 	// nodes are those on which pods were placed.
 	nodes  map[explain.Subject]inspect.NodeName
 	played *replay.Replay
-	// given are the node labels that pods ask for on account of their flavors of Kueue, which gives them anew.
+	// given are the node labels that pods ask for on account of flavors of Kueue, which gives them anew.
 	given map[inspect.PodRef]map[string]string
 }
 

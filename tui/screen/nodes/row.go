@@ -49,8 +49,8 @@ type chart struct {
 	// states counts the devices that are drawn as a state, and names and remarks are how wide the longest
 	// name and the longest remark are.
 	states map[inspect.DeviceState]int
-	// about is what the map was asked to be about, aim what it says of that, or nil, and usable how many of the
-	// devices that are drawn it could use.
+	// about is what the map was asked to be about, aim what it says of that, or nil, and usable how many of
+	// the devices that are drawn it could use.
 	about          screen.Ref
 	aim            *aim
 	usable         int
