@@ -27,16 +27,16 @@ type Recording interface {
 // Log is a Source of a cluster that was recorded, which can be shown at other moments too.
 type Log struct {
 	Source
-	Recording
-	finish func(*inspect.Snapshot) *inspect.Snapshot
-	first  moment
-	asked  sync.Mutex // held by who asks the log
+	recording Recording
+	finish    func(*inspect.Snapshot) *inspect.Snapshot
+	first     moment
+	asked     sync.Mutex // held by who asks the log
 }
 
 // NewLog returns the time line of a log, which begins with a snapshot of a moment of it, at a time. finish
 // adds to snapshots what is not in the log. From then on nobody else may use the log.
 func NewLog(log Recording, first *inspect.Snapshot, number int, finish func(*inspect.Snapshot) *inspect.Snapshot) *Log {
-	return &Log{Source: Static(first), Recording: log, finish: finish, first: moment{number, first.Time()}}
+	return &Log{Source: Static(first), recording: log, finish: finish, first: moment{number, first.Time()}}
 }
 
 // moment is a place on a time line: which of its moments it is, counted from 0, and when.
@@ -58,25 +58,25 @@ func (l *Log) travel(ctx context.Context, from moment, by stride) (to moment, s 
 	l.asked.Lock()
 	defer l.asked.Unlock()
 	if by.changes != 0 {
-		to.number, err = l.Recording.Step(ctx, from.number, by.changes)
+		to.number, err = l.recording.Step(ctx, from.number, by.changes)
 	} else {
-		begin, end := l.Recording.Span()
+		begin, end := l.recording.Span()
 		var found bool
-		to.number, found, err = l.Recording.Find(ctx, from.at.Add(time.Duration(by.share*float64(end.Sub(begin)))))
+		to.number, found, err = l.recording.Find(ctx, from.at.Add(time.Duration(by.share*float64(end.Sub(begin)))))
 		switch {
 		case !found:
 			to.number = 0
 		case to.number == from.number && by.share > 0:
-			to.number = min(to.number+1, l.Recording.Moments()-1)
+			to.number = min(to.number+1, l.recording.Moments()-1)
 		case to.number >= from.number && by.share < 0:
 			to.number = max(from.number-1, 0)
 		}
 	}
 	if err == nil {
-		to.at, err = l.Recording.Time(ctx, to.number)
+		to.at, err = l.recording.Time(ctx, to.number)
 	}
 	if err == nil {
-		s, err = l.Recording.Snapshot(ctx, to.number)
+		s, err = l.recording.Snapshot(ctx, to.number)
 	}
 	if err != nil {
 		return from, nil, err //nolint:wrapcheck // it says which log
@@ -84,13 +84,16 @@ func (l *Log) travel(ctx context.Context, from moment, by stride) (to moment, s 
 	return to, l.finish(s.AsOf(to.at)), nil
 }
 
+// Span is the time that the log is about.
+func (l *Log) Span() (from, to time.Time) { return l.recording.Span() }
+
 // At returns the cluster as it was at a time.
 func (l *Log) At(ctx context.Context, t time.Time) (s *inspect.Snapshot, err error) {
 	l.asked.Lock()
 	defer l.asked.Unlock()
-	number, _, err := l.Recording.Find(ctx, t)
+	number, _, err := l.recording.Find(ctx, t)
 	if err == nil {
-		s, err = l.Recording.Snapshot(ctx, number)
+		s, err = l.recording.Snapshot(ctx, number)
 	}
 	if err != nil {
 		return nil, err //nolint:wrapcheck // it says which log
@@ -134,7 +137,7 @@ func (t *timeline) keys() screen.Keys {
 		if t.here.number == 0 {
 			back = "the log begins here"
 		}
-		if t.here.number >= t.log.Moments()-1 {
+		if t.here.number >= t.log.recording.Moments()-1 {
 			on = "the log ends here"
 		}
 	}
@@ -201,7 +204,7 @@ func (t *timeline) text(room int) styled.Line {
 	}
 	line := styled.Line{
 		{Text: "  " + t.here.at.UTC().Format("2006-01-02 15:04:05Z"), Role: styled.Accent},
-		{Text: fmt.Sprintf("  %d/%d", t.here.number+1, t.log.Moments()), Role: styled.Dim},
+		{Text: fmt.Sprintf("  %d/%d", t.here.number+1, t.log.recording.Moments()), Role: styled.Dim},
 	}
 	const shortest, longest = 6, 24
 	length := min(longest, t.width/8, room-line.Width()-2)

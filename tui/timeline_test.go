@@ -117,7 +117,7 @@ func TestTimelineShowsTheMoment(t *testing.T) {
 					t.Errorf("%s leads from %d to %d", pair[1], here.number, d.m.timeline.here.number)
 				}
 			}
-			for d.m.timeline.here.number < d.m.timeline.log.Moments()-1 {
+			for d.m.timeline.here.number < d.m.timeline.log.recording.Moments()-1 {
 				d.press(">")
 			}
 			if !slices.Equal(d.m.base.Objects().Claims, end.Objects().Claims) && len(d.m.base.Objects().Claims) != len(end.Objects().Claims) {
@@ -153,7 +153,7 @@ func TestTimelineShowsRows(t *testing.T) {
 					t.Errorf("at moment %d it shows\n%s\nwant\n%s", d.m.timeline.here.number, got, want)
 				}
 			}
-			for d.m.timeline.here.number < d.m.timeline.log.Moments()-1 {
+			for d.m.timeline.here.number < d.m.timeline.log.recording.Moments()-1 {
 				d.press(">")
 			}
 			if d.hear(); d.m.top().Plain(d.m.world, 0) != end {
@@ -256,7 +256,7 @@ func (broken) Step(context.Context, int, int) (int, error) {
 // TestTimelineFails: what cannot be read is said, and what is shown stays.
 func TestTimelineFails(t *testing.T) {
 	d := travelled(t, 100, 30, "claims")
-	d.m.timeline.log.Recording = broken{d.m.timeline.log.Recording}
+	d.m.timeline.log.recording = broken{d.m.timeline.log.recording}
 	before := d.m.timeline.here
 	d.press("left")
 	if frame := d.frame(); !strings.Contains(frame, "it is damaged") || strings.Contains(frame, "\x1b[31m") || d.m.timeline.here != before {

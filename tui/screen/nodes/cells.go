@@ -108,21 +108,28 @@ func (p *panel) holderOf(at int, how drawing) string {
 // leastName is how many columns are worth to begin a name in.
 const leastName = 4
 
+// markOf is how a device is marked, and whether that says that what the map is about could use it.
+func (p *panel) markOf(at int, how drawing) (mark string, role styled.Role, fits bool) {
+	c := screen.LookOf(p.devices[at].State)
+	mark, role = c.Mark, c.Role
+	if t := p.tags[at]; how.tags && t != nil {
+		mark, role = t.letter, t.role
+	}
+	switch {
+	case p.fits == nil:
+	case p.fits[at]:
+		return usable, styled.Accent, true
+	case p.devices[at].State == inspect.DeviceFree:
+		role = styled.Dim
+	}
+	return mark, role, false
+}
+
 // draw draws some devices that are held by the same, or one.
 func (p *panel) draw(at, n int, how drawing) []tile {
 	d := p.devices[at]
 	c := screen.LookOf(d.State)
-	mark, role := c.Mark, c.Role
-	if t := p.tags[at]; how.tags && t != nil {
-		mark, role = t.letter, t.role
-	}
-	fits := p.fits != nil && p.fits[at]
-	switch {
-	case fits:
-		mark, role = usable, styled.Accent
-	case p.fits != nil && d.State == inspect.DeviceFree:
-		role = styled.Dim
-	}
+	mark, role, fits := p.markOf(at, how)
 	widths := make([]int, n)
 	width := 0
 	for i := range widths {
