@@ -112,7 +112,7 @@ func refuseFirst(w http.ResponseWriter, r *http.Request) {
 func playConfigured(t *testing.T, c *cluster.Cluster, config configured, seed int, seen map[string]int) {
 	t.Helper()
 	var wrong error
-	for range 3 {
+	for range 6 {
 		s := &planScene{Cluster: c, rng: rand.New(rand.NewPCG(uint64(seed), 43)), seen: map[string]int{}}
 		if wrong = s.playWith(t, config); wrong == nil {
 			for what, n := range s.seen {
