@@ -91,7 +91,7 @@ func (c *Cluster) alike(ctx context.Context, nodes []*corev1.Node, signer *nodeS
 		return groupsOf(numbers, table.known.len()), nil
 	}
 	if len(nodes) == 1 {
-		return [][]int{{0}}, ctx.Err()
+		return [][]int{{0}}, context.Cause(ctx)
 	}
 	known, numbers := newSignatureNumbers(), make([]int32, len(nodes))
 	if len(c.ignore) == 0 && !c.rules.countersByPoolName {

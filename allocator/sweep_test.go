@@ -2,6 +2,7 @@ package allocator
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -106,6 +107,23 @@ func TestSweepOfFewNodes(t *testing.T) {
 	}
 	if placed == 0 {
 		t.Error("nothing was ever held")
+	}
+}
+
+// TestSweepSaysWhyItEnds: one node or several, the error is the cause of the end of the context.
+func TestSweepSaysWhyItEnds(t *testing.T) {
+	q := generate(seeded(1))
+	for i := range 24 {
+		q.objects.Nodes = append(q.objects.Nodes, &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: fmt.Sprint("other-", i)}})
+	}
+	cause := errors.New("enough")
+	ctx, cancel := context.WithCancelCause(context.Background())
+	cancel(cause)
+	c := newOurs(q, stepBudget)
+	for _, n := range []int{1, 2, len(q.objects.Nodes)} {
+		if _, err := c.Sweep(ctx, c.Snapshot().Nodes()[:n], q.pending); !errors.Is(err, cause) {
+			t.Errorf("%d nodes: %v", n, err)
+		}
 	}
 }
 
