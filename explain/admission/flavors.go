@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	kueuev1beta2 "sigs.k8s.io/kueue/apis/kueue/v1beta2"
 
 	"github.com/kubectl-dra/kubectl-dra/explain"
@@ -87,6 +88,9 @@ func (w *world) helpsInBoth(f *explain.Fix, d *question.Decision, flavors []*kue
 	together, err := after.together(then)
 	if err == nil && together != nil && together.result != explain.Passes {
 		f.Message += "; " + together.message
+	}
+	if after.d.Outcome == kueue.Unknown {
+		f.Message += "; whether Kueue admits it is not known"
 	}
 	return true, err
 }
@@ -213,6 +217,8 @@ func (s *search) choose(after *world, flavor *kueuev1beta2.ResourceFlavor, spec 
 			return nil
 		}
 		changes[0].InPlace = s.d.Outcome != kueue.Admitted // then it has started
+	} else if owner := metav1.GetControllerOf(s.target.pod); owner != nil && owner.Kind != "Job" {
+		return nil // the template of its controller has another node selector than the pod
 	}
 	names := slices.Sorted(maps.Keys(flavor.Spec.NodeLabels))
 	labels := words.Each(names, func(name string) string { return name + "=" + flavor.Spec.NodeLabels[name] })

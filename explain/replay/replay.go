@@ -269,7 +269,7 @@ func (r *Replay) One(ctx context.Context, pod *corev1.Pod) (placed bool, w Waiti
 			return false, Waiting{}, fmt.Errorf("choosing a node for pod %s/%s: %w", pod.Namespace, pod.Name, err)
 		}
 		if found.Fails = failure != ""; found.Fails {
-			w.Failure, s.local = failure, false
+			found.asked, w.Failure, s.local = nil, failure, false
 			return false, w, nil
 		}
 	}
