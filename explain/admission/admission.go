@@ -129,8 +129,15 @@ func (w *world) decide(change func(*inspect.Objects)) {
 	} else {
 		w.state = kueue.New(&objects, stateConfig(s), s.Time())
 	}
-	w.d = w.state.DecideAlone(own.Namespace, own.Name)
-	w.doubt(change != nil)
+	w.judge(w.state.DecideAlone(own.Namespace, own.Name), change != nil)
+}
+
+// judge takes over what Kueue does, as far as that is known of a cluster that was changed or not.
+func (w *world) judge(d kueue.Decision, changed bool) {
+	w.d = d
+	own := w.target.workload
+	s := w.c.Snapshot()
+	w.doubt(changed)
 	for _, r := range w.d.Reasons {
 		if r.Code == kueue.Evicting {
 			w.d.Outcome, w.d.Reasons = kueue.Unknown, []kueue.Reason{r}
@@ -553,7 +560,7 @@ func (w *world) unknownSentence(message string) string {
 // only make pods ask for more.
 func (w *world) doubts(no bool) (said, out []string) {
 	out = Doubts(w.c.Snapshot().Kueue())
-	created := w.target.of == nil && w.target.pod.UID != "" // then LimitRanges have had their say
+	created := w.target.of == nil && w.target.pod != nil && w.target.pod.UID != "" // then LimitRanges have had their say
 	for _, a := range w.d.Assumptions {
 		if a.Code == kueue.LimitRangesUnread && (created || no) {
 			said = append(said, a.Message)

@@ -27,27 +27,49 @@ type placement struct {
 // admittedPods are the pods of the workload as they are once it is admitted. They are nil if there are too
 // many to be placed together; then only their number is known.
 func (w *world) admittedPods() (pods []*corev1.Pod, total int) {
-	s := w.c.Snapshot()
+	pods, total = w.newPods(max(1, maxTogether/max(1, len(w.c.Snapshot().Nodes()))))
+	for _, pod := range pods {
+		pod.CreationTimestamp = metav1.NewTime(w.c.Snapshot().Time().Add(time.Duration(len(w.earlier)) * time.Second))
+	}
+	return pods, total
+}
+
+// newPods are the pods that are made of the workload's pod sets once it is admitted. They are nil if they are
+// more than some; then only their number is known.
+func (w *world) newPods(most int) (pods []*corev1.Pod, total int) {
+	for i := range w.target.workload.Spec.PodSets {
+		total += w.count(i)
+	}
+	if total > most {
+		return nil, total
+	}
+	name := w.subject.GetName()
+	if of := Owner(w.target.workload); of != nil {
+		name = of.Name
+	}
 	for i := range w.target.workload.Spec.PodSets {
 		set := &w.target.workload.Spec.PodSets[i]
-		count := int(set.Count)
-		if i < len(w.d.PodSets) && w.d.PodSets[i].Count > 0 {
-			count = int(w.d.PodSets[i].Count)
-		}
-		if total += count; total*max(1, len(s.Nodes())) > maxTogether && total > 1 {
-			return nil, total
-		}
 		flavors := w.flavors(i)
-		for n := range count {
+		for n := range w.count(i) {
 			pod := &corev1.Pod{ObjectMeta: *set.Template.ObjectMeta.DeepCopy(), Spec: set.Template.Spec}
-			pod.Namespace, pod.Name = w.target.workload.Namespace, fmt.Sprintf("%s-%s-%d", w.subject.GetName(), set.Name, n)
+			pod.Namespace, pod.Name = w.target.workload.Namespace, fmt.Sprintf("%s-%d", name, n)
+			if len(w.target.workload.Spec.PodSets) > 1 {
+				pod.Name = fmt.Sprintf("%s-%s-%d", name, set.Name, n)
+			}
 			pod = w.target.free(pod, flavors)
-			pod.CreationTimestamp = metav1.NewTime(s.Time().Add(time.Duration(len(w.earlier)) * time.Second))
 			pod.UID = types.UID("admitted-" + pod.Namespace + "-" + pod.Name)
 			pods = append(pods, pod)
 		}
 	}
 	return pods, total
+}
+
+// count is how many pods of a pod set are admitted.
+func (w *world) count(set int) int {
+	if set < len(w.d.PodSets) && w.d.PodSets[set].Count > 0 {
+		return int(w.d.PodSets[set].Count)
+	}
+	return int(w.target.workload.Spec.PodSets[set].Count)
 }
 
 // together asks whether all pods of the workload find nodes together, behind those that wait already. It is

@@ -14,6 +14,7 @@ import (
 	"github.com/kubectl-dra/kubectl-dra/cmd/kubectl-dra/internal/cli/shared/sources"
 	"github.com/kubectl-dra/kubectl-dra/cmd/kubectl-dra/internal/output/explanations"
 	"github.com/kubectl-dra/kubectl-dra/explain"
+	"github.com/kubectl-dra/kubectl-dra/explain/admission"
 	"github.com/kubectl-dra/kubectl-dra/explain/plan"
 	"github.com/kubectl-dra/kubectl-dra/explain/styled"
 	"github.com/kubectl-dra/kubectl-dra/explain/text"
@@ -110,6 +111,7 @@ func New(streams *console.Streams, reader *sources.Reader, completer *inquiry.Co
 			return planPlacement(cmd.Context(), o)
 		},
 	}
+	o.Queues = true
 	o.addTo(cmd)
 	console.CompleteArguments(cmd, planArguments, completer.Typed(planKinds, pendingWord))
 	cmd.AddCommand(
@@ -167,8 +169,9 @@ func planPlacement(ctx context.Context, o *planOptions) error {
 		o.Note("warning: %s: kube-scheduler may choose among more nodes than it seems", text)
 	}
 	working, done := o.Thinking(ctx)
-	p, err := plan.Place(working, scheduler.NewCluster(a.snapshot, scheduler.Options{}), a.pods, plan.Options{
-		Choosing: choosing, Others: a.others(), Within: o.only, Unseen: a.unseen,
+	p, err := admission.Place(working, scheduler.NewCluster(a.snapshot, scheduler.Options{}), a.asked, admission.PlaceOptions{
+		Options: plan.Options{Choosing: choosing, Others: a.others(), Within: o.only, Unseen: a.unseen},
+		Given:   len(o.Files) > 0, Workload: o.workload,
 	})
 	done()
 	if p == nil {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 
 	corev1 "k8s.io/api/core/v1"
 	resourcev1 "k8s.io/api/resource/v1"
@@ -11,9 +12,10 @@ import (
 	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/utils/ptr"
+	kueuev1beta2 "sigs.k8s.io/kueue/apis/kueue/v1beta2"
 
+	"github.com/kubectl-dra/kubectl-dra/explain/admission"
 	"github.com/kubectl-dra/kubectl-dra/explain/plan"
-	"github.com/kubectl-dra/kubectl-dra/explain/question"
 	"github.com/kubectl-dra/kubectl-dra/inspect"
 	"github.com/kubectl-dra/kubectl-dra/inspect/live"
 )
@@ -22,6 +24,8 @@ import (
 type askedPods struct {
 	snapshot *inspect.Snapshot
 	pods     []*corev1.Pod
+	// asked are the same, by the object that they are for.
+	asked []admission.Asked
 	// unseen says of pods that they may ask for more than is known, and remarks what was supposed of them, a
 	// sentence each.
 	unseen, remarks []string
@@ -29,12 +33,10 @@ type askedPods struct {
 
 // add adds the pods that a subject stands for.
 func (a *askedPods) add(subject metav1.Object, copies int) {
-	a.pods = append(a.pods, podsOf(a.snapshot, subject, copies)...)
+	pods := podsOf(a.snapshot, subject, copies)
+	a.pods, a.asked = append(a.pods, pods...), append(a.asked, admission.Asked{Object: subject, Pods: pods})
 	switch subject := subject.(type) {
 	case *inspect.Workload:
-		if subject.Queue != "" {
-			a.unseen = append(a.unseen, question.InQueue(subject))
-		}
 		if subject.Unseen {
 			a.unseen = append(a.unseen, fmt.Sprintf("the controller of %s %s makes its pods; only their claims and where they may run are known from here", subject.Type.Kind, subject.Name))
 		}
@@ -51,13 +53,15 @@ func (a *askedPods) others() []*corev1.Pod {
 
 // waiting are the pods that wait.
 func (o *planOptions) waiting(ctx context.Context) (*askedPods, error) {
-	snapshot, err := o.Reader.Read(ctx, o.only, live.PodResources())
+	resources := live.PodResources()
+	if o.Queues {
+		resources = append(resources, live.KueueResources()...)
+	}
+	snapshot, err := o.Reader.Read(ctx, o.only, resources)
 	if err != nil {
 		return nil, err
 	}
-	pods, others := plan.Waiting(snapshot, func(pod *corev1.Pod) bool {
-		return (o.only == "" || pod.Namespace == o.only) && (o.narrow.Labels == nil || o.narrow.Labels.Matches(labels.Set(pod.Labels)))
-	})
+	pods, others := plan.Waiting(snapshot, func(pod *corev1.Pod) bool { return o.asks(pod.Namespace, pod.Labels) })
 	if err := o.Reader.CheckNamespace(ctx, snapshot); err != nil {
 		return nil, err
 	}
@@ -70,7 +74,21 @@ func (o *planOptions) waiting(ctx context.Context) (*askedPods, error) {
 	if o.narrow.Labels != nil && len(pods) == 0 {
 		return nil, fmt.Errorf("no pod that waits has the labels %s", o.narrow.Labels)
 	}
-	return &askedPods{snapshot: snapshot, pods: pods}, nil
+	a := &askedPods{snapshot: snapshot, pods: pods}
+	for _, pod := range pods {
+		a.asked = append(a.asked, admission.Asked{Object: pod, Pods: []*corev1.Pod{pod}})
+	}
+	return a, nil
+}
+
+// asks reports whether what waits in a namespace, with labels, is asked about.
+func (o *planOptions) asks(namespace string, marks map[string]string) bool {
+	return (o.only == "" || namespace == o.only) && (o.narrow.Labels == nil || o.narrow.Labels.Matches(labels.Set(marks)))
+}
+
+// workload reports whether pods of a workload are asked about that are not there.
+func (o *planOptions) workload(w *kueuev1beta2.Workload) bool {
+	return o.pending && slices.ContainsFunc(w.Spec.PodSets, func(set kueuev1beta2.PodSet) bool { return o.asks(w.Namespace, set.Template.Labels) })
 }
 
 // errNoPods is for files that have no pods, which are not a cluster without any.
