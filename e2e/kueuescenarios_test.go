@@ -280,6 +280,7 @@ func (s *queueScene) ask(t *testing.T, job *queuedJob, object *unstructured.Unst
 	s.awaitSecond(t)
 	before := s.explain(t, "explain", "-f", file, "-o", "json")
 	s.expect(t, job, before)
+	s.plan(t, job, file, before)
 	if job.Fix == string(explain.UseFlavor) { // no pod of a Job can be given other nodes once it has started
 		s.fix(t, job, before)
 		return
@@ -297,6 +298,26 @@ func (s *queueScene) ask(t *testing.T, job *queuedJob, object *unstructured.Unst
 	if job.Fix != "" {
 		s.fix(t, job, after)
 	}
+}
+
+// plan asks what becomes of the pods of a Job that is to be created: what its explanation says. A plan may know
+// less.
+func (s *queueScene) plan(t *testing.T, job *queuedJob, file string, explained *queuedAnswer) {
+	t.Helper()
+	result := s.Plugin(t, cluster.Admin, "plan", "-f", file, "-n", s.Name, "-o", "json")
+	var p struct {
+		Replay struct {
+			Placed  []struct{ Pod string }
+			Pending []struct{ Pod, Verdict, Message string }
+			Certain bool
+		}
+	}
+	result.JSON(t, &p)
+	all := len(p.Replay.Pending) == 0 && p.Replay.Certain
+	if want := explained.Verdict == string(explain.Allocatable); all && !want || result.Code == 3 && explained.Verdict != string(explain.Unsatisfiable) && explained.Verdict != string(explain.Invalid) {
+		t.Errorf("%s: explained %s (%s), and planned otherwise\n%v", job.Name, explained.Verdict, explained.Message, result)
+	}
+	s.tally.add(fmt.Sprintf("explained %s, planned with exit code %d", explained.Verdict, result.Code))
 }
 
 // expect checks that the scenario is about what it says.

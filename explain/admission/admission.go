@@ -11,6 +11,8 @@ import (
 	kueuev1beta2 "sigs.k8s.io/kueue/apis/kueue/v1beta2"
 
 	"github.com/kubectl-dra/kubectl-dra/explain"
+	"github.com/kubectl-dra/kubectl-dra/explain/admission/config"
+	"github.com/kubectl-dra/kubectl-dra/explain/admission/target"
 	"github.com/kubectl-dra/kubectl-dra/explain/plan"
 	"github.com/kubectl-dra/kubectl-dra/explain/question"
 	"github.com/kubectl-dra/kubectl-dra/explain/words"
@@ -53,16 +55,16 @@ func Add(ctx context.Context, c *scheduler.Cluster, subjects []metav1.Object, an
 	if s := c.Snapshot(); !Here(s) && !s.Health(inspect.LocalQueues).Partial() && !s.Health(inspect.ClusterQueues).Partial() {
 		return nil
 	}
-	f := newFinder(c.Snapshot(), subjects, opts.Given)
+	f := target.NewFinder(c.Snapshot(), subjects, opts.Given)
 	var earlier []*world
 	var coming []*kueuev1beta2.Workload
-	if len(f.byName) > 0 {
-		coming = f.withoutPods()
+	if f.Any() {
+		coming = f.WithoutPods()
 	}
 	for i, e := range answers {
-		t := f.mention(subjects[i])
+		t := f.Mention(subjects[i])
 		if t == nil {
-			f.mayBeHeld(e, subjects[i])
+			f.MayBeHeld(e, subjects[i])
 			continue
 		}
 		w := &world{ctx: ctx, c: c, opts: opts, target: t, subject: subjects[i], earlier: slices.Clip(earlier), coming: coming}
@@ -82,7 +84,7 @@ type world struct {
 	ctx     context.Context //nolint:containedctx // a world lives as long as a question
 	c       *scheduler.Cluster
 	opts    Options
-	target  *target
+	target  *target.Target
 	subject metav1.Object
 
 	// earlier are those of subjects that were asked about before: their workloads come first.
@@ -108,16 +110,16 @@ type world struct {
 func (w *world) decide(change func(*inspect.Objects)) {
 	s := w.c.Snapshot()
 	objects := *s.Objects()
-	own := w.target.workload
-	if old := w.target.replaces; old != nil {
+	own := w.target.Workload
+	if old := w.target.Replaces; old != nil {
 		objects.KueueWorkloads = slices.DeleteFunc(slices.Clone(objects.KueueWorkloads), func(one *kueuev1beta2.Workload) bool { return one == old })
 	}
 	for _, one := range w.others() {
-		if one.target.made {
-			objects.KueueWorkloads = append(slices.Clip(objects.KueueWorkloads), one.target.workload)
+		if one.target.Made {
+			objects.KueueWorkloads = append(slices.Clip(objects.KueueWorkloads), one.target.Workload)
 		}
 	}
-	if w.target.made {
+	if w.target.Made {
 		objects.KueueWorkloads = append(slices.Clip(objects.KueueWorkloads), own)
 	}
 	if change != nil {
@@ -127,7 +129,7 @@ func (w *world) decide(change func(*inspect.Objects)) {
 	if w.like != nil {
 		w.state = w.like.With(&objects)
 	} else {
-		w.state = kueue.New(&objects, stateConfig(s), s.Time())
+		w.state = kueue.New(&objects, config.State(s), s.Time())
 	}
 	w.judge(w.state.DecideAlone(own.Namespace, own.Name), change != nil)
 }
@@ -135,7 +137,7 @@ func (w *world) decide(change func(*inspect.Objects)) {
 // judge takes over what Kueue does, as far as that is known of a cluster that was changed or not.
 func (w *world) judge(d kueue.Decision, changed bool) {
 	w.d = d
-	own := w.target.workload
+	own := w.target.Workload
 	s := w.c.Snapshot()
 	w.doubt(changed)
 	for _, r := range w.d.Reasons {
@@ -155,8 +157,8 @@ func (w *world) judge(d kueue.Decision, changed bool) {
 // doubt makes unknown what another cluster, an older template or fields newer than this program may decide.
 func (w *world) doubt(changed bool) {
 	objects, s := w.objects, w.c.Snapshot()
-	for _, check := range w.target.workload.Status.AdmissionChecks {
-		if w.d.Outcome == kueue.Admitted && ofMultiKueue(objects, string(check.Name)) {
+	for _, check := range w.target.Workload.Status.AdmissionChecks {
+		if w.d.Outcome == kueue.Admitted && target.OfMultiKueue(objects, string(check.Name)) {
 			w.d.Outcome, w.d.Reasons = kueue.Unknown, []kueue.Reason{{Code: kueue.MultiKueueUndecided, Message: "MultiKueue has sent it to another cluster"}}
 		}
 	}
@@ -172,8 +174,8 @@ func (w *world) doubt(changed bool) {
 // newerTemplate is the name of a claim template that is newer than the target's workload, or "". Kueue counts
 // what templates ask for when the workload changes, and not when they do.
 func (w *world) newerTemplate() string {
-	own := w.target.workload
-	if w.target.made {
+	own := w.target.Workload
+	if w.target.Made {
 		return ""
 	}
 	for i := range own.Spec.PodSets {
@@ -201,7 +203,7 @@ var foundIn = map[kueue.Code][]inspect.Resource{
 // others are the earlier ones of other workloads.
 func (w *world) others() []*world {
 	return slices.DeleteFunc(slices.Clone(w.earlier), func(one *world) bool {
-		a, b := one.target.workload, w.target.workload
+		a, b := one.target.Workload, w.target.Workload
 		return a.Namespace == b.Namespace && a.Name == b.Name
 	})
 }
@@ -216,7 +218,7 @@ func (w *world) add(e *explain.Explanation) error {
 	}
 	admitted := w.d.Outcome == kueue.Admitted
 	then := e
-	if of := w.target.of; !admitted || of != nil && (of.Held != nil || kueueOwn(of)) { // which lacks labels of flavors
+	if of := w.target.Of; !admitted || of != nil && (of.Held != nil || target.KueueOwn(of)) { // which lacks labels of flavors
 		var err error
 		if then, err = w.then(); err != nil {
 			return err
@@ -227,7 +229,7 @@ func (w *world) add(e *explain.Explanation) error {
 		return err
 	}
 	a.Stages = w.stages(then, together)
-	asked := w.target.pod
+	asked := w.target.Pod
 	if then != e {
 		asked = w.admittedPod()
 		if then, err = w.withoutHolders(a, then); err != nil {
@@ -251,7 +253,7 @@ func (w *world) add(e *explain.Explanation) error {
 
 // admittedPod is the pod that is asked about, as it is once the target is admitted.
 func (w *world) admittedPod() *corev1.Pod {
-	return w.target.free(w.target.pod, w.flavors(w.target.set))
+	return w.target.Free(w.target.Pod, w.flavors(w.target.Set))
 }
 
 // withoutHolders tries the last stage again if it refuses: those that hold the quota may hold the devices
@@ -287,7 +289,7 @@ func (w *world) then() (*explain.Explanation, error) {
 	c := w.evicted()
 	opts := w.opts.Question
 	pod := w.admittedPod()
-	if of := w.target.of; of != nil {
+	if of := w.target.Of; of != nil {
 		free := *of
 		free.Pod, free.Held, free.Queue = pod, nil, ""
 		return question.Workload(w.ctx, c, &free, opts) //nolint:wrapcheck // it says what it is about
@@ -354,7 +356,7 @@ func podsOf(s *inspect.Snapshot, of *kueuev1beta2.Workload) []*corev1.Pod {
 			continue
 		}
 		refs := append([]*metav1.OwnerReference{{Kind: "Pod", Name: pod.Name}}, inspect.Controllers(pod, nil)...)
-		own := pod.Labels[podGroup] == of.Name || pod.Annotations[workloadName] == of.Name
+		own := pod.Labels[target.PodGroup] == of.Name || pod.Annotations[target.WorkloadName] == of.Name
 		for _, ref := range refs {
 			own = own || slices.ContainsFunc(of.OwnerReferences, func(o metav1.OwnerReference) bool { return o.Kind == ref.Kind && o.Name == ref.Name })
 		}
@@ -397,11 +399,6 @@ func (w *world) flavors(set int) []*kueuev1beta2.ResourceFlavor {
 
 // counted are the kinds of which it is known what Workload Kueue makes.
 var counted = []string{"Job", "Deployment", "StatefulSet"}
-
-// kueueOwn reports whether an object is a Workload of Kueue.
-func kueueOwn(of *inspect.Workload) bool {
-	return of.Type.Kind == "Workload" && strings.HasPrefix(of.Type.APIVersion, prefix)
-}
 
 // ambiguous reports whether Kueue gives no flavors and there are several that it could give later, so that
 // what nodes of the first do not have, those of another may.
@@ -484,7 +481,7 @@ func (w *world) merge(e, then *explain.Explanation) {
 	subject, said := e.Subject, e.Scheduler
 	*e = *then
 	e.Subject, e.Admission, e.Scheduler = subject, a, said
-	if of := w.target.of; of != nil && of.Held != nil && e.Workload != nil {
+	if of := w.target.Of; of != nil && of.Held != nil && e.Workload != nil {
 		e.Workload.Held = of.Held.Why
 	}
 	queue := a.Stages[0]
@@ -559,8 +556,8 @@ func (w *world) unknownSentence(message string) string {
 // doubts are what was not read: said is all of it, doubts what could make the answer another one. LimitRanges
 // only make pods ask for more.
 func (w *world) doubts(no bool) (said, out []string) {
-	out = Doubts(w.c.Snapshot().Kueue())
-	created := w.target.of == nil && w.target.pod != nil && w.target.pod.UID != "" // then LimitRanges have had their say
+	out = config.Doubts(w.c.Snapshot().Kueue())
+	created := w.target.Of == nil && w.target.Pod != nil && w.target.Pod.UID != "" // then LimitRanges have had their say
 	for _, a := range w.d.Assumptions {
 		if a.Code == kueue.LimitRangesUnread && (created || no) {
 			said = append(said, a.Message)
@@ -577,7 +574,7 @@ func (w *world) doubts(no bool) (said, out []string) {
 			out = append(out, strings.TrimSuffix(fmt.Sprintf("not all %s were read: %s", resource, h.Message), ": ")+", so another answer is possible")
 		}
 	}
-	if of := w.target.of; of != nil && w.target.made && !slices.Contains(counted, of.Type.Kind) {
+	if of := w.target.Of; of != nil && w.target.Made && !slices.Contains(counted, of.Type.Kind) {
 		out = append(out, fmt.Sprintf("how many pods of a %s Kueue counts is not known until it has made its Workload", of.Type.Kind))
 	}
 	return append(said, out...), out

@@ -19,6 +19,7 @@ import (
 
 	"github.com/kubectl-dra/kubectl-dra/explain"
 	"github.com/kubectl-dra/kubectl-dra/explain/admission"
+	"github.com/kubectl-dra/kubectl-dra/explain/admission/config"
 	"github.com/kubectl-dra/kubectl-dra/explain/explaintest"
 	"github.com/kubectl-dra/kubectl-dra/explain/question"
 	"github.com/kubectl-dra/kubectl-dra/inspect"
@@ -467,7 +468,7 @@ func toJSON(t *testing.T, text string) []byte {
 func TestDemo(t *testing.T) {
 	c := explaintest.DemoCluster(t)
 	queues := admission.NewQueues(c.Snapshot())
-	if len(admission.Doubts(c.Snapshot().Kueue())) > 0 || c.Snapshot().Kueue().Unreadable() != "" {
+	if len(config.Doubts(c.Snapshot().Kueue())) > 0 || c.Snapshot().Kueue().Unreadable() != "" {
 		t.Fatal("the configuration of the demo cluster is not read")
 	}
 	got := map[string]string{}

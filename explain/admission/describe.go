@@ -8,6 +8,8 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/kubectl-dra/kubectl-dra/explain"
+	"github.com/kubectl-dra/kubectl-dra/explain/admission/config"
+	"github.com/kubectl-dra/kubectl-dra/explain/admission/target"
 	"github.com/kubectl-dra/kubectl-dra/explain/words"
 	"github.com/kubectl-dra/kubectl-dra/scheduler/kueue"
 )
@@ -17,9 +19,9 @@ func (w *world) describe() *explain.Admission {
 	d := &w.d
 	a := &explain.Admission{
 		LocalQueue: d.LocalQueue, ClusterQueue: d.ClusterQueue, Outcome: string(d.Outcome), Borrows: d.Borrows, NotBefore: d.NotBefore,
-		Configuration: origin(w.c.Snapshot().Kueue()),
+		Configuration: config.Origin(w.c.Snapshot().Kueue()),
 	}
-	if !w.target.made {
+	if !w.target.Made {
 		a.Workload = subjectOf(d.Workload)
 	}
 	for _, set := range d.PodSets {
@@ -56,7 +58,7 @@ func subjectOf(ref kueue.Ref) *explain.Subject {
 // of is what a workload was made for, or nil if that is not known.
 func (w *world) of(ref kueue.Ref) *explain.Subject {
 	if one := w.workload(ref); one != nil {
-		return Owner(one)
+		return target.Owner(one)
 	}
 	return nil
 }

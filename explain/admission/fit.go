@@ -12,6 +12,8 @@ import (
 	kueuev1beta2 "sigs.k8s.io/kueue/apis/kueue/v1beta2"
 
 	"github.com/kubectl-dra/kubectl-dra/explain"
+	"github.com/kubectl-dra/kubectl-dra/explain/admission/config"
+	"github.com/kubectl-dra/kubectl-dra/explain/admission/target"
 	"github.com/kubectl-dra/kubectl-dra/explain/words"
 	"github.com/kubectl-dra/kubectl-dra/inspect"
 	"github.com/kubectl-dra/kubectl-dra/scheduler/kueue"
@@ -45,7 +47,7 @@ func Fit(s *inspect.Snapshot, claim *resourcev1.ResourceClaim, queue string, f *
 		w.Spec.PodSets = []kueuev1beta2.PodSet{set}
 		objects.KueueWorkloads = append(objects.KueueWorkloads, w)
 	}
-	state := kueue.New(&objects, stateConfig(s), s.Time())
+	state := kueue.New(&objects, config.State(s), s.Time())
 	byFlavor := map[string]int{}
 	doubts := partial(s.Kueue())
 	for _, resource := range inspect.Resources() {
@@ -97,7 +99,7 @@ func Fit(s *inspect.Snapshot, claim *resourcev1.ResourceClaim, queue string, f *
 
 // before is how many workloads are admitted before anything new, or are already and have had no pods yet.
 func before(s *inspect.Snapshot, state *kueue.State) int {
-	n := len(newFinder(s, nil, false).withoutPods())
+	n := len(target.NewFinder(s, nil, false).WithoutPods())
 	for _, w := range s.Around().KueueWorkloads {
 		n += words.Btoi(state.Decide(w.Namespace, w.Name).Outcome == kueue.Fits)
 	}

@@ -13,6 +13,7 @@ import (
 	kueuev1beta2 "sigs.k8s.io/kueue/apis/kueue/v1beta2"
 
 	"github.com/kubectl-dra/kubectl-dra/explain"
+	"github.com/kubectl-dra/kubectl-dra/explain/admission/target"
 	"github.com/kubectl-dra/kubectl-dra/explain/words"
 	"github.com/kubectl-dra/kubectl-dra/inspect"
 	"github.com/kubectl-dra/kubectl-dra/scheduler"
@@ -105,7 +106,7 @@ func (w *world) changed(change edit) *world {
 		after.like = w.state
 	}
 	after.opts.Question.ReasonOnly = true
-	own := t.workload.DeepCopy()
+	own := t.Workload.DeepCopy()
 	if change.workload != nil {
 		change.workload(own)
 	}
@@ -113,17 +114,17 @@ func (w *world) changed(change edit) *world {
 		own.Status = kueuev1beta2.WorkloadStatus{}
 	}
 	if change.spec != nil {
-		t.pod = t.pod.DeepCopy()
-		t.pod.Spec, own.Spec.PodSets[t.set].Template.Spec = *change.spec, *change.spec
+		t.Pod = t.Pod.DeepCopy()
+		t.Pod.Spec, own.Spec.PodSets[t.Set].Template.Spec = *change.spec, *change.spec
 	}
 	if change.pod != nil {
-		t.pod = t.pod.DeepCopy()
-		change.pod(&t.pod.Spec)
+		t.Pod = t.Pod.DeepCopy()
+		change.pod(&t.Pod.Spec)
 		for i := range own.Spec.PodSets {
 			change.pod(&own.Spec.PodSets[i].Template.Spec)
 		}
 	}
-	t.workload = own
+	t.Workload = own
 	after.decide(func(o *inspect.Objects) {
 		o.KueueWorkloads = slices.Clone(o.KueueWorkloads)
 		o.KueueWorkloads = slices.DeleteFunc(o.KueueWorkloads, func(one *kueuev1beta2.Workload) bool {
@@ -179,12 +180,12 @@ func largest(n int, helps func(int) (bool, error)) (int, error) {
 
 // change is a change of the object that the target is a pod of.
 func (s *search) change(patch ...explain.PatchOperation) []explain.ObjectChange {
-	of := s.target.of
+	of := s.target.Of
 	if of == nil {
 		return nil
 	}
-	if kueueOwn(of) { // which is made of what it was made for
-		owner := metav1.GetControllerOf(s.target.workload)
+	if target.KueueOwn(of) { // which is made of what it was made for
+		owner := metav1.GetControllerOf(s.target.Workload)
 		if owner == nil || owner.Kind == "Pod" || !strings.HasPrefix(patch[0].Path, "/metadata/") {
 			return nil
 		}
@@ -195,7 +196,7 @@ func (s *search) change(patch ...explain.PatchOperation) []explain.ObjectChange 
 
 // fewerPods lets a Job run fewer pods at a time.
 func (s *search) fewerPods() error {
-	w, of := s.target.workload, s.target.of
+	w, of := s.target.Workload, s.target.Of
 	if of == nil || of.Type.Kind != "Job" || len(w.Spec.PodSets) != 1 || w.Spec.PodSets[0].Count < 2 {
 		return nil
 	}
@@ -219,10 +220,10 @@ func (s *search) fewerPods() error {
 
 // fewerDevices asks for fewer devices in the only request of the only claim template of the pod.
 func (s *search) fewerDevices() error {
-	if s.target.of == nil || len(s.target.pod.Spec.ResourceClaims) != 1 || s.target.pod.Spec.ResourceClaims[0].ResourceClaimTemplateName == nil {
+	if s.target.Of == nil || len(s.target.Pod.Spec.ResourceClaims) != 1 || s.target.Pod.Spec.ResourceClaims[0].ResourceClaimTemplateName == nil {
 		return nil
 	}
-	template, ok := s.c.Snapshot().Template(s.target.pod.Namespace, *s.target.pod.Spec.ResourceClaims[0].ResourceClaimTemplateName)
+	template, ok := s.c.Snapshot().Template(s.target.Pod.Namespace, *s.target.Pod.Spec.ResourceClaims[0].ResourceClaimTemplateName)
 	if !ok || len(template.Spec.Spec.Devices.Requests) != 1 {
 		return nil
 	}
@@ -247,7 +248,7 @@ func (s *search) fewerDevices() error {
 	}
 	patch := []explain.PatchOperation{{Op: "replace", Path: "/spec/spec/devices/requests/0/exactly/count", Value: most}}
 	var recounts *explain.Subject
-	if !s.target.made {
+	if !s.target.Made {
 		recounts = subjectOf(s.d.Workload)
 	}
 	_, _, err = s.propose(explain.Fix{
@@ -270,16 +271,16 @@ func (s *search) otherQueue() error {
 		return waiting[string(a.Spec.ClusterQueue)] - waiting[string(b.Spec.ClusterQueue)]
 	})
 	for _, q := range queues {
-		own := s.target.workload
+		own := s.target.Workload
 		if q.Namespace != own.Namespace || q.Name == string(own.Spec.QueueName) || n == maxAlternatives {
 			continue
 		}
 		f := explain.Fix{
-			Kind: explain.UseQueue, Key: q.Name, Message: fmt.Sprintf("use queue %s, which has room now (label %s)", q.Name, queueName),
+			Kind: explain.UseQueue, Key: q.Name, Message: fmt.Sprintf("use queue %s, which has room now (label %s)", q.Name, target.QueueName),
 			Changes: s.change(explain.PatchOperation{Op: "add", Path: "/metadata/labels/kueue.x-k8s.io~1queue-name", Value: q.Name}),
 		}
 		if len(f.Changes) == 0 {
-			f.Message = fmt.Sprintf("create it anew for queue %s, which has room now (label %s)", q.Name, queueName)
+			f.Message = fmt.Sprintf("create it anew for queue %s, which has room now (label %s)", q.Name, target.QueueName)
 		} else {
 			f.Patch = f.Changes[0].Patch
 		}
@@ -306,7 +307,7 @@ func (s *search) tolerate() error {
 			names = append(names, taint.ToString())
 		}
 		f := explain.Fix{Kind: explain.TolerateTaint, Key: "flavor " + r.Flavor, Message: fmt.Sprintf("tolerate %s %s of flavor %s", words.Plural(len(names), "taint", "taints"), words.And(names), r.Flavor)}
-		if of := s.target.of; of != nil {
+		if of := s.target.Of; of != nil {
 			all := append(slices.Clone(of.Spec.Tolerations), tolerations...)
 			if f.Changes = s.change(explain.PatchOperation{Op: "add", Path: of.SpecPointer + "/tolerations", Value: all}); len(f.Changes) > 0 {
 				f.Patch = f.Changes[0].Patch

@@ -25,7 +25,7 @@ func (w *world) inBoth(e *explain.Explanation, pod *corev1.Pod) error {
 	if !slices.ContainsFunc(e.Fixes, func(f explain.Fix) bool { return question.ChangesSubject(&f) }) {
 		return nil
 	}
-	flavors := w.flavors(w.target.set)
+	flavors := w.flavors(w.target.Set)
 	d, err := question.Decide(w.ctx, w.evicted(), pod, w.opts.Question)
 	if err != nil || d.Question == nil {
 		return err //nolint:wrapcheck // it says what it is about
@@ -114,7 +114,7 @@ func (w *world) takeBack(spec *corev1.PodSpec, flavors []*kueuev1beta2.ResourceF
 
 // own is the spec of a pod of the target's set without what flavors give.
 func (w *world) own() *corev1.PodSpec {
-	return &w.target.workload.Spec.PodSets[w.target.set].Template.Spec
+	return &w.target.Workload.Spec.PodSets[w.target.Set].Template.Spec
 }
 
 // maxFlavors is how many flavors are tried, each by itself.
@@ -206,18 +206,18 @@ func (w *world) assigned() []string {
 
 // choose proposes that the pods ask for the nodes of a flavor, and more quota of it if that is missing.
 func (s *search) choose(after *world, flavor *kueuev1beta2.ResourceFlavor, spec *corev1.PodSpec, queue explain.StageResult) error {
-	if len(s.target.workload.Spec.PodSets) != 1 {
+	if len(s.target.Workload.Spec.PodSets) != 1 {
 		return nil
 	}
 	patch := explain.PatchOperation{Op: "add", Path: "/spec/nodeSelector", Value: spec.NodeSelector}
-	changes := []explain.ObjectChange{{APIVersion: "v1", Kind: "Pod", Namespace: s.target.pod.Namespace, Name: s.target.pod.Name, Patch: []explain.PatchOperation{patch}}}
-	if of := s.target.of; of != nil {
+	changes := []explain.ObjectChange{{APIVersion: "v1", Kind: "Pod", Namespace: s.target.Pod.Namespace, Name: s.target.Pod.Name, Patch: []explain.PatchOperation{patch}}}
+	if of := s.target.Of; of != nil {
 		patch.Path = of.SpecPointer + "/nodeSelector"
 		if changes = s.change(patch); len(changes) == 0 {
 			return nil
 		}
 		changes[0].InPlace = s.d.Outcome != kueue.Admitted // then it has started
-	} else if owner := metav1.GetControllerOf(s.target.pod); owner != nil && owner.Kind != "Job" {
+	} else if owner := metav1.GetControllerOf(s.target.Pod); owner != nil && owner.Kind != "Job" {
 		return nil // the template of its controller has another node selector than the pod
 	}
 	names := slices.Sorted(maps.Keys(flavor.Spec.NodeLabels))

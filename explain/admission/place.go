@@ -3,6 +3,7 @@ package admission
 import (
 	"context"
 	"fmt"
+	"maps"
 	"slices"
 	"time"
 
@@ -13,6 +14,8 @@ import (
 
 	"github.com/kubectl-dra/kubectl-dra/allocator"
 	"github.com/kubectl-dra/kubectl-dra/explain"
+	"github.com/kubectl-dra/kubectl-dra/explain/admission/config"
+	"github.com/kubectl-dra/kubectl-dra/explain/admission/target"
 	"github.com/kubectl-dra/kubectl-dra/explain/cycle"
 	"github.com/kubectl-dra/kubectl-dra/explain/plan"
 	"github.com/kubectl-dra/kubectl-dra/explain/question"
@@ -49,7 +52,7 @@ type PlaceOptions struct {
 // then make. Those that Kueue holds back are left waiting, in its words, and where it is not known whether
 // it does, they are left waiting as far as is known. Errors are those of [plan.Place].
 func Place(ctx context.Context, c *scheduler.Cluster, asked []Asked, opts PlaceOptions) (*explain.Plan, error) {
-	e := &entrance{ctx: ctx, c: c, opts: &opts, unseen: opts.Unseen, of: map[kueue.Ref]*entry{}}
+	e := &entrance{ctx: ctx, c: c, opts: &opts, unseen: opts.Unseen, of: map[kueue.Ref]*entry{}, doubted: map[string][]string{}}
 	opts.Unseen = slices.Clip(opts.Unseen)
 	if !Here(c.Snapshot()) {
 		for _, a := range asked {
@@ -84,13 +87,17 @@ type entrance struct {
 	pods       []*corev1.Pod
 	made, asks int
 	// held are those that are asked about and do not come in.
-	held    []heldPod
+	held []heldPod
+	// mayCome are those of which it is not known whether they come in, doubted names others that do as far as
+	// is known, by what is not known.
+	mayCome []*entry
+	doubted map[string][]string
 	partial []string
 }
 
 // entry is a workload with the pods that wait for it, each of one of its pod sets.
 type entry struct {
-	*target
+	*target.Target
 	pods    []*corev1.Pod
 	sets    []int
 	asked   bool
@@ -110,72 +117,83 @@ func (e *entrance) enter(asked []Asked) {
 	for i := range asked {
 		subjects[i] = asked[i].Object
 	}
-	f := newFinder(e.c.Snapshot(), subjects, e.opts.Given)
+	f := target.NewFinder(e.c.Snapshot(), subjects, e.opts.Given)
 	for _, a := range asked {
 		of, ok := a.Object.(*inspect.Workload)
 		if !ok {
 			for _, pod := range a.Pods {
-				e.add(f, pod, f.ofPod(pod), []*corev1.Pod{pod}, true)
+				e.add(f, pod, f.OfPod(pod), []*corev1.Pod{pod}, true)
 			}
 			continue
 		}
-		t := f.ofObject(of)
+		t := f.OfObject(of)
 		switch {
-		case t != nil && t.made && of.Type.Kind == "Deployment": // each pod of which is a workload
+		case t != nil && t.Made && of.Type.Kind == "Deployment": // each pod of which is a workload
 			for i, pod := range a.Pods {
-				own, workload := *t, *t.workload
+				own, workload := *t, *t.Workload
 				workload.Name += fmt.Sprintf(" %04d", i)
-				own.workload = &workload
+				own.Workload = &workload
 				e.add(f, of, &own, []*corev1.Pod{pod}, true)
 			}
-		case t != nil && len(a.Pods) != int(t.workload.Spec.PodSets[t.set].Count): // other copies than it has
+		case t != nil && len(a.Pods) != int(t.Workload.Spec.PodSets[t.Set].Count): // other copies than it has
 			e.sayQueue(of)
 			e.pods = append(e.pods, a.Pods...)
 		default:
 			e.add(f, of, t, a.Pods, true)
 		}
 	}
+	e.enterOthers()
+}
+
+// enterOthers adds what is in the cluster besides: other pods that wait, and workloads that have no pods yet.
+func (e *entrance) enterOthers() {
+	asked, gone := map[inspect.PodRef]bool{}, map[*kueuev1beta2.Workload]bool{}
+	for _, pod := range e.pods {
+		asked[inspect.PodRef{Namespace: pod.Namespace, Name: pod.Name}] = true
+	}
+	for _, one := range e.entries {
+		gone[one.Replaces] = true
+		for _, pod := range one.pods {
+			asked[inspect.PodRef{Namespace: pod.Namespace, Name: pod.Name}] = true
+		}
+	}
+	f := target.NewFinder(e.c.Snapshot(), nil, false)
 	others := e.opts.Others
 	e.opts.Others = nil
 	for _, pod := range others {
-		if !slices.Contains(e.pods, pod) {
-			e.add(f, pod, f.ofPod(pod), []*corev1.Pod{pod}, false)
+		t := f.OfPod(pod)
+		if !asked[inspect.PodRef{Namespace: pod.Namespace, Name: pod.Name}] && (t == nil || !gone[t.Workload]) {
+			e.add(f, pod, t, []*corev1.Pod{pod}, false)
 		}
 	}
-	coming := f.withoutPods()
+	coming := f.WithoutPods()
 	for _, w := range e.c.Snapshot().Around().KueueWorkloads {
-		t := &target{workload: w}
 		waits := w.Status.Admission == nil && !meta.IsStatusConditionTrue(w.Status.Conditions, kueuev1beta2.WorkloadFinished)
-		if (waits || slices.Contains(coming, w)) && e.of[kueue.Ref{Namespace: w.Namespace, Name: w.Name}] == nil {
-			e.add(f, w, t, nil, e.opts.Workload != nil && e.opts.Workload(w))
+		if (waits || slices.Contains(coming, w)) && !gone[w] && e.of[kueue.Ref{Namespace: w.Namespace, Name: w.Name}] == nil {
+			e.add(f, w, &target.Target{Workload: w}, nil, e.opts.Workload != nil && e.opts.Workload(w))
 		}
 	}
 }
 
 // add adds pods of a target. If there is none, they pass by Kueue.
-func (e *entrance) add(f *finder, subject metav1.Object, t *target, pods []*corev1.Pod, asked bool) {
+func (e *entrance) add(f *target.Finder, subject metav1.Object, t *target.Target, pods []*corev1.Pod, asked bool) {
 	if t == nil {
 		doubt := &explain.Explanation{}
-		if f.mayBeHeld(doubt, subject); asked {
+		if f.MayBeHeld(doubt, subject); asked {
 			e.opts.Unseen = words.AppendNew(e.opts.Unseen, doubt.Partial...)
 		}
 		e.pass(pods, asked)
 		return
 	}
-	ref := kueue.Ref{Namespace: t.workload.Namespace, Name: t.workload.Name}
+	ref := kueue.Ref{Namespace: t.Workload.Namespace, Name: t.Workload.Name}
 	one := e.of[ref]
 	if one == nil {
-		one = &entry{target: t, subject: subject}
+		one = &entry{Target: t, subject: subject}
 		e.of[ref], e.entries = one, append(e.entries, one)
-	}
-	if replaced := t.replaces; replaced != nil && e.of[kueue.Ref{Namespace: replaced.Namespace, Name: replaced.Name}] == nil {
-		e.of[kueue.Ref{Namespace: replaced.Namespace, Name: replaced.Name}] = one
 	}
 	one.asked = one.asked || asked
 	for _, pod := range pods {
-		if !slices.Contains(one.pods, pod) {
-			one.pods, one.sets = append(one.pods, pod), append(one.sets, t.set)
-		}
+		one.pods, one.sets = append(one.pods, pod), append(one.sets, t.Set)
 	}
 }
 
@@ -193,21 +211,27 @@ func (e *entrance) decide() {
 	objects := *s.Objects()
 	objects.KueueWorkloads = slices.Clone(objects.KueueWorkloads)
 	for _, one := range e.entries {
-		objects.KueueWorkloads = slices.DeleteFunc(objects.KueueWorkloads, func(w *kueuev1beta2.Workload) bool { return w == one.replaces })
-		if one.made {
-			objects.KueueWorkloads = append(objects.KueueWorkloads, one.workload)
+		if one.Replaces != nil {
+			objects.KueueWorkloads = slices.DeleteFunc(objects.KueueWorkloads, func(w *kueuev1beta2.Workload) bool { return w == one.Replaces })
+		}
+		if one.Made {
+			objects.KueueWorkloads = append(objects.KueueWorkloads, one.Workload)
 		}
 	}
-	state := kueue.New(&objects, stateConfig(s), s.Time())
+	state := kueue.New(&objects, config.State(s), s.Time())
 	lookup := make(map[kueue.Ref]*kueuev1beta2.Workload, len(objects.KueueWorkloads))
 	for _, w := range objects.KueueWorkloads {
 		lookup[kueue.Ref{Namespace: w.Namespace, Name: w.Name}] = w
 	}
+	asked := world{ctx: e.ctx, c: e.c, opts: Options{Given: e.opts.Given}, objects: &objects, state: state, lookup: lookup}
 	for _, one := range e.entries {
-		w := &world{ctx: e.ctx, c: e.c, opts: Options{Given: e.opts.Given}, target: one.target, subject: one.subject, objects: &objects, state: state, lookup: lookup}
-		w.judge(state.Decide(one.workload.Namespace, one.workload.Name), false)
+		w := new(world)
+		*w = asked
+		w.target, w.subject = one.Target, one.subject
+		w.judge(state.Decide(one.Workload.Namespace, one.Workload.Name), false)
 		e.let(w, one)
 	}
+	e.sayDoubts(&asked)
 }
 
 // let lets the pods of a workload in, or says why not.
@@ -222,37 +246,69 @@ func (e *entrance) let(w *world, one *entry) {
 	case one.asked:
 		e.partial = words.AppendNew(e.partial, said...)
 	}
-	name := w.called(w.d.Workload)
-	if one.made {
-		name = cycle.SubjectOf(one.subject).FullName()
-	}
+	name := e.called(w, one)
 	switch {
 	case w.d.Outcome == kueue.Admitted, w.d.Outcome == kueue.Fits && len(w.d.Checks) == 0:
 		for _, doubt := range doubts {
-			e.opts.Unseen = words.AppendNew(e.opts.Unseen, fmt.Sprintf("whether Kueue admits %s is not certain: %s", name, doubt))
+			e.doubted[doubt] = append(e.doubted[doubt], name)
 		}
 		e.pass(e.freed(w, one), one.asked)
 	case refused(w.d.Outcome) && len(doubts) == 0:
 		e.hold(w, one, explain.Unsatisfiable, "Kueue does not admit it: "+w.queueSentence())
 	case refused(w.d.Outcome):
-		e.mayCome(name)
+		e.mayCome = append(e.mayCome, one)
 		e.hold(w, one, explain.Unknown, "Kueue does not admit it as far as is known: "+w.queueSentence())
 	case len(w.d.Checks) > 0:
-		e.mayCome(name)
+		e.mayCome = append(e.mayCome, one)
 		e.hold(w, one, explain.Unknown, fmt.Sprintf("waits for admission %s %s", words.Plural(len(w.d.Checks), "check", "checks"), words.And(w.d.Checks)))
 	case w.d.Outcome == kueue.Preempts:
 		text := fmt.Sprintf("%s, which is %s; what happens then was not played", w.queueSentence(), name)
 		e.opts.Unseen, e.unseen = words.AppendNew(e.opts.Unseen, text), append(slices.Clip(e.unseen), text)
 		e.hold(w, one, explain.Unknown, w.queueSentence()+"; what happens then was not played")
 	default:
-		e.mayCome(name)
+		e.mayCome = append(e.mayCome, one)
 		e.hold(w, one, explain.Unknown, "Kueue may admit it or not: "+w.queueSentence())
 	}
 }
 
-// mayCome says that the pods of a workload may come and take what others need.
-func (e *entrance) mayCome(name string) {
-	e.opts.Unseen = words.AppendNew(e.opts.Unseen, fmt.Sprintf("whether Kueue lets %s go is not known, whose pods may take what others need", name))
+// sayDoubts says on what it depends that is not known who comes in.
+func (e *entrance) sayDoubts(w *world) {
+	for _, doubt := range slices.Sorted(maps.Keys(e.doubted)) {
+		e.opts.Unseen = append(e.opts.Unseen, fmt.Sprintf("whether Kueue admits %s is not certain: %s", words.Shorten(e.doubted[doubt], maxNamed), doubt))
+	}
+	var names []string
+	for _, one := range e.mayCome {
+		if e.overtakes(one) {
+			names = append(names, e.called(w, one))
+		}
+	}
+	if len(names) > 0 {
+		e.opts.Unseen = append(e.opts.Unseen, fmt.Sprintf("whether Kueue lets %s go is not known, whose pods may take what others need", words.Shorten(names, maxNamed)))
+	}
+}
+
+// overtakes reports whether pods of a workload may have their turn before some that are asked about, once
+// Kueue lets them go.
+func (e *entrance) overtakes(one *entry) bool {
+	if len(one.pods) > 0 { // which are as old as they are
+		return len(e.pods) > 0
+	}
+	now := metav1.NewTime(e.c.Snapshot().Time())
+	return slices.ContainsFunc(one.Workload.Spec.PodSets, func(set kueuev1beta2.PodSet) bool {
+		pod := &corev1.Pod{Spec: set.Template.Spec}
+		return slices.ContainsFunc(e.pods, func(other *corev1.Pod) bool {
+			return pod.Spec.Priority == nil && pod.Spec.PriorityClassName != "" || cycle.PriorityOf(nil, pod) > cycle.PriorityOf(nil, other) ||
+				other.CreationTimestamp.IsZero() || now.Before(&other.CreationTimestamp)
+		})
+	})
+}
+
+// called is what people call a workload.
+func (e *entrance) called(w *world, one *entry) string {
+	if one.Made {
+		return cycle.SubjectOf(one.subject).FullName()
+	}
+	return w.called(kueue.Ref{Namespace: one.Workload.Namespace, Name: one.Workload.Name})
 }
 
 // freed are the pods of a workload that is admitted: those that wait, as they then are, or else those that
@@ -275,13 +331,13 @@ func (e *entrance) freed(w *world, one *entry) []*corev1.Pod {
 	}
 	var out []*corev1.Pod
 	for i, pod := range one.pods {
-		if set := one.sets[i]; one.of != nil && set < len(w.d.PodSets) { // fewer may be admitted than are asked for
+		if set := one.sets[i]; one.Of != nil && set < len(w.d.PodSets) { // fewer may be admitted than are asked for
 			if left[set] == 0 {
 				continue
 			}
 			left[set]--
 		}
-		pod = w.target.free(pod, w.flavors(one.sets[i]))
+		pod = w.target.Free(pod, w.flavors(one.sets[i]))
 		if pod.CreationTimestamp.IsZero() {
 			pod.CreationTimestamp = at
 		}
@@ -312,9 +368,9 @@ func (e *entrance) hold(w *world, one *entry, verdict explain.Verdict, message s
 	}
 	ambiguous := w.ambiguous()
 	for i, pod := range pods {
-		h := heldPod{PendingPod: explain.PendingPod{Subject: cycle.SubjectOf(pod), Verdict: verdict, Code: allocator.SchedulingGated, Message: message}, then: pod, ambiguous: ambiguous, hangs: hangs}
+		h := heldPod{PendingPod: explain.PendingPod{Subject: cycle.SubjectOf(pod), Verdict: verdict, Code: allocator.SchedulingGated, Message: message}, of: one, then: pod, ambiguous: ambiguous, hangs: hangs}
 		if len(one.pods) > 0 {
-			h.then = w.target.free(pod, w.flavors(one.sets[i]))
+			h.then = w.target.Free(pod, w.flavors(one.sets[i]))
 		}
 		h.then.CreationTimestamp = metav1.NewTime(w.c.Snapshot().Time().Add(2 * time.Second)) // once those that go now are there
 		e.held = append(e.held, h)
@@ -323,13 +379,13 @@ func (e *entrance) hold(w *world, one *entry, verdict explain.Verdict, message s
 
 // hangs reports whether no node takes the pod of a workload once it is admitted, as it is explained, and why.
 func (w *world) hangs(one *entry) (hangs bool, why string) {
-	own := *one.target
-	if own.pod == nil {
+	own := *one.Target
+	if own.Pod == nil {
 		pods, _ := w.newPods(maxMade)
 		if len(pods) == 0 {
 			return false, ""
 		}
-		own.pod = pods[0]
+		own.Pod = pods[0]
 	}
 	of := *w
 	of.target, of.opts.Question.ReasonOnly = &own, true
@@ -343,6 +399,7 @@ func (w *world) hangs(one *entry) (hangs bool, why string) {
 // heldPod is a pod that Kueue holds back.
 type heldPod struct {
 	explain.PendingPod
+	of *entry
 	// then is the pod once it is admitted.
 	then *corev1.Pod
 	// ambiguous says that Kueue may admit it with another flavor than then has, hangs that it is told already
@@ -370,13 +427,17 @@ func (e *entrance) admitted() {
 	for i := range p.Replay.Pending {
 		hangs[p.Replay.Pending[i].Subject] = p.Replay.Pending[i].Verdict == explain.Unsatisfiable
 	}
+	admitted := "; admitted, it would"
+	if slices.ContainsFunc(e.held, func(h heldPod) bool { return h.of != e.held[0].of }) {
+		admitted = "; admitted with all others, it would"
+	}
 	for i := range e.held {
 		h := &e.held[i]
 		switch subject := cycle.SubjectOf(h.then); {
 		case finds[subject]:
-			h.Message += "; admitted with all others, it would find a node"
+			h.Message += admitted + " find a node"
 		case hangs[subject] && !h.ambiguous && !h.hangs:
-			h.Message += "; admitted with all others, it would hang"
+			h.Message += admitted + " hang"
 		}
 	}
 }

@@ -10,6 +10,8 @@ import (
 	kueuev1beta2 "sigs.k8s.io/kueue/apis/kueue/v1beta2"
 
 	"github.com/kubectl-dra/kubectl-dra/explain"
+	"github.com/kubectl-dra/kubectl-dra/explain/admission/config"
+	"github.com/kubectl-dra/kubectl-dra/explain/admission/target"
 	"github.com/kubectl-dra/kubectl-dra/explain/words"
 	"github.com/kubectl-dra/kubectl-dra/inspect"
 	"github.com/kubectl-dra/kubectl-dra/inspect/kueueconfig"
@@ -21,10 +23,10 @@ const assumedConfig = "Kueue's Configuration was not read: it says what devices 
 
 // partial says why what queues have and who goes is not known for certain, a sentence each.
 func partial(c *kueueconfig.Config) []string {
-	if ConfigOf(c).Assumed {
-		return append([]string{assumedConfig}, Doubts(c)...)
+	if config.Of(c).Assumed {
+		return append([]string{assumedConfig}, config.Doubts(c)...)
 	}
-	return Doubts(c)
+	return config.Doubts(c)
 }
 
 // Queues says what is in the queues of a snapshot.
@@ -35,7 +37,7 @@ type Queues struct {
 	// turns is how many of those that wait in the last ClusterQueue have a turn; they come first.
 	turns int
 	// finder finds the workloads of pods. It is nil until it is needed.
-	finder *finder
+	finder *target.Finder
 	// outside are the workloads for a ClusterQueue that Kueue does not consider, by its name.
 	outside map[string][]kueue.Ref
 }
@@ -44,7 +46,7 @@ type Queues struct {
 func NewQueues(s *inspect.Snapshot) *Queues {
 	q := &Queues{s: s}
 	q.objects = s.Objects()
-	q.state = kueue.New(q.objects, stateConfig(s), s.Time())
+	q.state = kueue.New(q.objects, config.State(s), s.Time())
 	q.usage = q.state.Usage()
 	q.lookup = map[kueue.Ref]*kueuev1beta2.Workload{}
 	in := map[kueue.Ref]bool{}
@@ -75,7 +77,7 @@ func (q *Queues) Decide(w *kueuev1beta2.Workload) kueue.Decision {
 
 func (q *Queues) decided(ref kueue.Ref) kueue.Decision {
 	d := q.state.Decide(ref.Namespace, ref.Name)
-	for _, doubt := range Doubts(q.s.Kueue()) {
+	for _, doubt := range config.Doubts(q.s.Kueue()) {
 		d.Assumptions = append(d.Assumptions, kueue.Reason{Code: kueue.ConfigurationAssumed, Message: doubt})
 	}
 	if (d.Outcome == kueue.Fits || d.Outcome == kueue.Preempts) && len(d.Assumptions) > 0 {
@@ -128,10 +130,10 @@ func (q *Queues) Waiting() []Waiting {
 // WorkloadOf is the workload of a pod that waits, or nil if Kueue has made none.
 func (q *Queues) WorkloadOf(pod *corev1.Pod) *kueuev1beta2.Workload {
 	if q.finder == nil {
-		q.finder = newFinder(q.s, nil, false)
+		q.finder = target.NewFinder(q.s, nil, false)
 	}
-	if t := q.finder.ofPod(pod); t != nil && !t.made {
-		return t.workload
+	if t := q.finder.OfPod(pod); t != nil && !t.Made {
+		return t.Workload
 	}
 	return nil
 }
@@ -145,7 +147,7 @@ func (q *Queues) Given(pod *corev1.Pod) map[string]string {
 	out := map[string]string{}
 	for i := range w.Status.Admission.PodSetAssignments {
 		set := &w.Status.Admission.PodSetAssignments[i]
-		if own := pod.Labels[podSetName]; own != "" && own != string(set.Name) {
+		if own := pod.Labels[target.PodSetName]; own != "" && own != string(set.Name) {
 			continue
 		}
 		for _, flavor := range q.objects.ResourceFlavors {

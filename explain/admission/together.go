@@ -10,6 +10,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/kubectl-dra/kubectl-dra/explain"
+	"github.com/kubectl-dra/kubectl-dra/explain/admission/target"
 	"github.com/kubectl-dra/kubectl-dra/explain/plan"
 	"github.com/kubectl-dra/kubectl-dra/explain/words"
 	"github.com/kubectl-dra/kubectl-dra/scheduler/kueue"
@@ -37,26 +38,26 @@ func (w *world) admittedPods() (pods []*corev1.Pod, total int) {
 // newPods are the pods that are made of the workload's pod sets once it is admitted. They are nil if they are
 // more than some; then only their number is known.
 func (w *world) newPods(most int) (pods []*corev1.Pod, total int) {
-	for i := range w.target.workload.Spec.PodSets {
+	for i := range w.target.Workload.Spec.PodSets {
 		total += w.count(i)
 	}
 	if total > most {
 		return nil, total
 	}
 	name := w.subject.GetName()
-	if of := Owner(w.target.workload); of != nil {
+	if of := target.Owner(w.target.Workload); of != nil {
 		name = of.Name
 	}
-	for i := range w.target.workload.Spec.PodSets {
-		set := &w.target.workload.Spec.PodSets[i]
+	for i := range w.target.Workload.Spec.PodSets {
+		set := &w.target.Workload.Spec.PodSets[i]
 		flavors := w.flavors(i)
 		for n := range w.count(i) {
 			pod := &corev1.Pod{ObjectMeta: *set.Template.ObjectMeta.DeepCopy(), Spec: set.Template.Spec}
-			pod.Namespace, pod.Name = w.target.workload.Namespace, fmt.Sprintf("%s-%d", name, n)
-			if len(w.target.workload.Spec.PodSets) > 1 {
+			pod.Namespace, pod.Name = w.target.Workload.Namespace, fmt.Sprintf("%s-%d", name, n)
+			if len(w.target.Workload.Spec.PodSets) > 1 {
 				pod.Name = fmt.Sprintf("%s-%s-%d", name, set.Name, n)
 			}
-			pod = w.target.free(pod, flavors)
+			pod = w.target.Free(pod, flavors)
 			pod.UID = types.UID("admitted-" + pod.Namespace + "-" + pod.Name)
 			pods = append(pods, pod)
 		}
@@ -69,7 +70,7 @@ func (w *world) count(set int) int {
 	if set < len(w.d.PodSets) && w.d.PodSets[set].Count > 0 {
 		return int(w.d.PodSets[set].Count)
 	}
-	return int(w.target.workload.Spec.PodSets[set].Count)
+	return int(w.target.Workload.Spec.PodSets[set].Count)
 }
 
 // together asks whether all pods of the workload find nodes together, behind those that wait already. It is
@@ -131,11 +132,11 @@ func (w *world) podsToCome() (pods []*corev1.Pod, names []string) {
 	all := 0
 	for _, of := range w.coming {
 		ref := kueue.Ref{Namespace: of.Namespace, Name: of.Name}
-		if slices.Contains(w.ended, ref) || of.Namespace == w.target.workload.Namespace && of.Name == w.target.workload.Name ||
+		if slices.Contains(w.ended, ref) || of.Namespace == w.target.Workload.Namespace && of.Name == w.target.Workload.Name ||
 			slices.ContainsFunc(w.d.Victims, func(v kueue.Victim) bool { return v.Workload == ref }) {
 			continue
 		}
-		other := &world{c: w.c, target: &target{workload: of}, subject: of, objects: w.objects, d: w.state.Decide(of.Namespace, of.Name)}
+		other := &world{c: w.c, target: &target.Target{Workload: of}, subject: of, objects: w.objects, d: w.state.Decide(of.Namespace, of.Name)}
 		theirs, total := other.admittedPods()
 		for _, pod := range theirs { // which come first
 			pod.CreationTimestamp = metav1.NewTime(w.c.Snapshot().Time().Add(-time.Second))

@@ -5,6 +5,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/kubectl-dra/kubectl-dra/explain"
+	"github.com/kubectl-dra/kubectl-dra/explain/admission/config"
+	"github.com/kubectl-dra/kubectl-dra/explain/admission/target"
 	"github.com/kubectl-dra/kubectl-dra/inspect"
 	"github.com/kubectl-dra/kubectl-dra/inspect/usage"
 	"github.com/kubectl-dra/kubectl-dra/scheduler/kueue"
@@ -24,7 +26,7 @@ type Usage struct {
 // [usage.Cohort].
 func UsageOf(s *inspect.Snapshot, inventory *inspect.Inventory, by usage.By,
 	counts func(*resourcev1.ResourceClaim) bool) *Usage {
-	state := kueue.New(s.Objects(), stateConfig(s), s.Time())
+	state := kueue.New(s.Objects(), config.State(s), s.Time())
 	out := &Usage{}
 	if Here(s) {
 		out.Partial = partial(s.Kueue())
@@ -45,10 +47,10 @@ func UsageOf(s *inspect.Snapshot, inventory *inspect.Inventory, by usage.By,
 			out.Quotas[u.Name] = quotasOf(state, &u, func(f *kueue.FlavorUsage) bool { return f.Devices })
 		}
 	}
-	f := newFinder(s, nil, false)
+	f := target.NewFinder(s, nil, false)
 	out.Report = usage.In(s, inventory, by, counts, all, func(claim *resourcev1.ResourceClaim) []string {
 		var names []string
-		for _, queue := range f.queuesOf(state, claim) {
+		for _, queue := range queuesOf(s, f, state, claim) {
 			if by == usage.Queue {
 				names = append(names, queue)
 				continue
@@ -63,16 +65,16 @@ func UsageOf(s *inspect.Snapshot, inventory *inspect.Inventory, by usage.By,
 }
 
 // queuesOf are the ClusterQueues of the pods that use a claim, or of the pod that it was made for.
-func (f *finder) queuesOf(state *kueue.State, claim *resourcev1.ResourceClaim) []string {
+func queuesOf(s *inspect.Snapshot, f *target.Finder, state *kueue.State, claim *resourcev1.ResourceClaim) []string {
 	var out []string
-	refs := f.s.PodsOf(inspect.RefOf(claim))
+	refs := s.PodsOf(inspect.RefOf(claim))
 	if owner := metav1.GetControllerOf(claim); len(refs) == 0 && owner != nil && owner.Kind == "Pod" {
 		refs = []inspect.PodRef{{Namespace: claim.Namespace, Name: owner.Name}}
 	}
 	for _, ref := range refs {
-		w := f.byOwner[owned{ref.Namespace, "Pod", ref.Name}]
-		if pod, ok := f.s.Pod(ref); ok {
-			w = f.workloadOf(pod)
+		w := f.OfOwner(ref.Namespace, "Pod", ref.Name)
+		if pod, ok := s.Pod(ref); ok {
+			w = f.WorkloadOf(pod)
 		}
 		if w != nil {
 			if queue := state.QueueOf(w); queue != "" {

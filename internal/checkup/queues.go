@@ -12,6 +12,7 @@ import (
 
 	"github.com/kubectl-dra/kubectl-dra/allocator/selector/bench"
 	"github.com/kubectl-dra/kubectl-dra/explain/admission"
+	"github.com/kubectl-dra/kubectl-dra/explain/admission/config"
 	"github.com/kubectl-dra/kubectl-dra/explain/words"
 	"github.com/kubectl-dra/kubectl-dra/inspect"
 	"github.com/kubectl-dra/kubectl-dra/scheduler/kueue"
@@ -68,7 +69,7 @@ func (v *visit) queued(needs ...inspect.Resource) bool {
 
 // mapped reports whether it is known what devices count for.
 func (v *visit) mapped() bool {
-	if admission.ConfigOf(v.s.Kueue()).Assumed || len(admission.Doubts(v.s.Kueue())) > 0 {
+	if config.Of(v.s.Kueue()).Assumed || len(config.Doubts(v.s.Kueue())) > 0 {
 		v.skip("the configuration of Kueue was not read, or has what is not known here: it says what devices count for")
 		return false
 	}
@@ -156,7 +157,7 @@ type counting struct {
 // shared, the selectors of the classes fail on none, and no device plugin offers the resource too.
 func (v *visit) countings() (out []counting) {
 	classes, sources := map[corev1.ResourceName][]string{}, map[corev1.ResourceName]bool{}
-	for _, m := range admission.ConfigOf(v.s.Kueue()).DeviceClassMappings {
+	for _, m := range config.Of(v.s.Kueue()).DeviceClassMappings {
 		classes[m.Resource] = append(classes[m.Resource], m.DeviceClasses...)
 		sources[m.Resource] = sources[m.Resource] || len(m.Sources) > 0
 	}

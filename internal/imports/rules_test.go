@@ -83,7 +83,9 @@ var layers = []layer{
 	{"explain/volume", []string{"inspect", "allocator", "scheduler", "scheduler/filters", "explain", "explain/words", "explain/cycle", "explain/question"}},
 	{"explain/plan", []string{"internal/progress", "inspect", "allocator", "scheduler", "scheduler/filters", "explain", "explain/words", "explain/lifecycle", "explain/suppose", "explain/whatif", "explain/cycle", "explain/replay", "explain/together", "explain/question", "explain/preemption"}},
 	{"explain/disruption", []string{"internal/progress", "inspect", "scheduler", "explain", "explain/words", "explain/suppose", "explain/whatif", "explain/cycle", "explain/replay", "explain/preemption", "explain/plan"}},
-	{"explain/admission", []string{"inspect", "inspect/kueueconfig", "inspect/quantity", "inspect/usage", "scheduler", "scheduler/kueue", "explain", "explain/words", "explain/question", "explain/plan"}},
+	{"explain/admission/config", []string{"inspect", "inspect/kueueconfig", "scheduler/kueue"}},
+	{"explain/admission/target", []string{"inspect", "inspect/kueueconfig", "explain", "explain/admission/config"}},
+	{"explain/admission", []string{"inspect", "inspect/kueueconfig", "inspect/quantity", "inspect/usage", "allocator", "scheduler", "scheduler/kueue", "explain", "explain/words", "explain/cycle", "explain/question", "explain/plan", "explain/admission/config", "explain/admission/target"}},
 	{"explain/plan/moves", []string{"internal/progress", "inspect", "scheduler", "explain", "explain/words", "explain/suppose", "explain/whatif", "explain/cycle", "explain/replay", "explain/question", "explain/plan"}},
 	{"explain/plan/shapes", []string{"internal/progress", "inspect", "inspect/nodeshape", "allocator", "scheduler", "explain", "explain/words", "explain/suppose", "explain/whatif", "explain/cycle", "explain/replay", "explain/question", "explain/plan"}},
 	{"explain/triage", []string{"internal/progress", "inspect", "allocator", "scheduler", "scheduler/kueue", "explain", "explain/words", "explain/lifecycle", "explain/diagnose", "explain/whatif", "explain/cycle", "explain/replay", "explain/headline", "explain/question", "explain/plan", "explain/admission"}},
@@ -268,7 +270,7 @@ var pure = []string{
 	"explain/styled", "inspect", "inspect/quantity", "inspect/schedulerconfig", "inspect/kueueconfig", "inspect/sharing", "inspect/storage", "inspect/nodeshape", "inspect/usage", "inspect/manifest/validate", "allocator", "allocator/selector", "allocator/selector/bench", "allocator/selector/editor",
 	"scheduler", "scheduler/filters", "scheduler/scores", "scheduler/extended", "scheduler/kueue", "scheduler/kueue/quota", "scheduler/kueue/podrequests",
 	"explain", "explain/words", "explain/lifecycle", "explain/suppose", "explain/whatif", "explain/cycle", "explain/diagnose", "explain/requirement", "explain/conflict", "explain/fix",
-	"explain/headline", "explain/preemption", "explain/question", "explain/spelling", "explain/replay", "explain/together", "explain/fit", "explain/volume", "explain/plan", "explain/disruption", "explain/plan/moves", "explain/plan/shapes", "explain/triage", "explain/flip", "explain/text", "explain/admission", "explain/remedy", "internal/checkup",
+	"explain/headline", "explain/preemption", "explain/question", "explain/spelling", "explain/replay", "explain/together", "explain/fit", "explain/volume", "explain/plan", "explain/disruption", "explain/plan/moves", "explain/plan/shapes", "explain/triage", "explain/flip", "explain/text", "explain/admission/config", "explain/admission/target", "explain/admission", "explain/remedy", "internal/checkup",
 }
 
 // impureImports are packages of the standard library that pure packages may not import.

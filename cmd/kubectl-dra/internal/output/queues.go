@@ -11,6 +11,7 @@ import (
 
 	"github.com/kubectl-dra/kubectl-dra/explain"
 	"github.com/kubectl-dra/kubectl-dra/explain/admission"
+	"github.com/kubectl-dra/kubectl-dra/explain/admission/target"
 	"github.com/kubectl-dra/kubectl-dra/inspect"
 )
 
@@ -133,7 +134,7 @@ func KueueWorkloads(s *inspect.Snapshot, namespace string) *List {
 			Namespace: w.Namespace, Name: w.Name, Queue: string(w.Spec.QueueName), State: stateOf(w), Age: age(created(w), s.Time()), Created: Timestamp(created(w)),
 			Listed: Listed{Meta{Namespace: w.Namespace, Name: w.Name, Labels: w.Labels, Created: created(w)}},
 		}
-		if of := admission.Owner(w); of != nil {
+		if of := target.Owner(w); of != nil {
 			item.For = of.Kind + "/" + of.Name
 		}
 		if w.Spec.Priority != nil {

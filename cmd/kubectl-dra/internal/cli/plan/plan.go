@@ -32,9 +32,10 @@ a node is drained, what makes room.
 
 It gives two answers about the pods to be placed. One is what kube-scheduler
 does: it takes one pod after the other in the order of its queue, and never goes
-back. The other is the best that could be done: an order and nodes by which all
-are placed, or a proof that there are none. Where the two differ, it names the
-smallest change with which kube-scheduler succeeds whatever nodes it chooses.
+back; where Kueue holds pods back, its quota is decided first. The other is the
+best that could be done: an order and nodes by which all are placed, or a proof
+that there are none. Where the two differ, it names the smallest change with
+which kube-scheduler succeeds whatever nodes it chooses.
 
 TYPE is pod, template, job, deployment, podgroup or any other type with pods.
 "pending" stands for all pods that wait, -l for those with some labels. With -f

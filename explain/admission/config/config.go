@@ -1,4 +1,5 @@
-package admission
+// Package config is what decides in the configuration of Kueue that a snapshot has.
+package config
 
 import (
 	"fmt"
@@ -11,8 +12,8 @@ import (
 	"github.com/kubectl-dra/kubectl-dra/scheduler/kueue"
 )
 
-// ConfigOf is a configuration as package kueue has it. It is assumed if it is nil or could not be read.
-func ConfigOf(c *kueueconfig.Config) kueue.Config {
+// Of is a configuration as package kueue has it. It is assumed if it is nil or could not be read.
+func Of(c *kueueconfig.Config) kueue.Config {
 	out := kueue.DefaultConfig()
 	if c == nil || c.Unreadable() != "" {
 		return out
@@ -66,9 +67,9 @@ func ConfigOf(c *kueueconfig.Config) kueue.Config {
 	return out
 }
 
-// stateConfig is the configuration of a snapshot with its LimitRanges, if all of them were read.
-func stateConfig(s *inspect.Snapshot) kueue.Config {
-	out := ConfigOf(s.Kueue())
+// State is the configuration of a snapshot with its LimitRanges, if all of them were read.
+func State(s *inspect.Snapshot) kueue.Config {
+	out := Of(s.Kueue())
 	if !s.Health(inspect.LimitRanges).Partial() {
 		out.LimitRanges = append([]*corev1.LimitRange{}, s.Objects().LimitRanges...)
 	}
@@ -90,8 +91,8 @@ func Doubts(c *kueueconfig.Config) []string {
 	return out
 }
 
-// origin says where the configuration was found; "" if it is assumed.
-func origin(c *kueueconfig.Config) string {
+// Origin says where the configuration was found; "" if it is assumed.
+func Origin(c *kueueconfig.Config) string {
 	switch {
 	case c == nil || c.Unreadable() != "":
 		return ""
