@@ -24,7 +24,7 @@ func (f *feed) watch(ctx context.Context, options metav1.ListOptions) (watch.Int
 	switch {
 	case !at.served:
 		return connection.Later(ctx, unservedPause), nil
-	case f.kind.JSONOnly(at.version):
+	case !f.kind.Watched(at.version):
 		return connection.Later(ctx, pollPause), nil
 	}
 	asked, err := f.await(ctx)

@@ -80,3 +80,30 @@ func TestKueueConfig(t *testing.T) {
 		})
 	}
 }
+
+// TestWatchFollowsQueues: changes of Kueue's objects are followed by a watch, and not seen when they are listed
+// again.
+func TestWatchFollowsQueues(t *testing.T) {
+	h, config := newHub(t)
+	const path = "/apis/kueue.x-k8s.io/v1beta2/workloads"
+	h.served["kueue.x-k8s.io/v1beta2"] = []string{"workloads"}
+	h.put(path, "ml", "a", "")
+	f := follow(t, config, live.Options{Resources: inspect.Resources()})
+	names := func(s *inspect.Snapshot) string {
+		var names []string
+		for _, w := range s.Around().KueueWorkloads {
+			names = append(names, w.Name+":"+string(w.Spec.QueueName))
+		}
+		return strings.Join(names, " ")
+	}
+	f.until("the workload", func(s *inspect.Snapshot) bool { return names(s) == "a:" })
+	h.put(path, "ml", "b", `"spec":{"queueName":"q"}`)
+	f.until("another", func(s *inspect.Snapshot) bool { return names(s) == "a: b:q" })
+	h.remove(path, "ml", "a")
+	f.until("one", func(s *inspect.Snapshot) bool { return names(s) == "b:q" })
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if lists := h.lists[path]; lists != 1 {
+		t.Errorf("workloads were listed %d times", lists)
+	}
+}

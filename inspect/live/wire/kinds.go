@@ -42,6 +42,12 @@ func (k Kind) JSONOnly(v Version) bool {
 		k.Resource == inspect.CompositePodGroups // whose type is that of another version
 }
 
+// Watched reports whether changes at a version are followed by a watch. Otherwise, the objects are listed again
+// and again.
+func (k Kind) Watched(v Version) bool {
+	return !k.JSONOnly(v) || k.Resource.OfKueue() && v == k.Versions[0]
+}
+
 // NewList returns an empty list at a version.
 func (k Kind) NewList(v Version) runtime.Object {
 	list, err := scheme().New(k.GroupVersion(v).WithKind(k.Name + "List"))

@@ -33,12 +33,12 @@ const archive = "cluster.json.gz"
 // The claims that commands are about, with what the demo cluster says of them: ml/pretrain-2 cannot be
 // allocated because others hold the devices, net/dns-edge gets a share of an uplink, dev/notebook-omar holds
 // a GPU that nobody uses. The pods of node gpu-b-02 find no other one. Nine of the requests are for the kinds
-// of Kueue, which the demo has, and one is for its configuration.
+// of Kueue, which the demo has, and one is for its configuration; top watches each of its kinds, too.
 var commands = []command{
 	{name: "explain", args: []string{"explain", "claim", "pretrain-2", "-n", "ml"}, cannotBe: []int{0}, requests: 20},
 	{name: "get", args: []string{"get", "claims", "-A"}, requests: 20},
 	{name: "get --watch", args: []string{"get", "claims", "-A", "--watch"}, follows: true, requests: 30},
-	{name: "top", args: []string{"top", "claims"}, follows: true, screen: true, requests: 60},
+	{name: "top", args: []string{"top", "claims"}, follows: true, screen: true, requests: 68},
 	{name: "top --once", args: []string{"top", "--once"}, requests: 42},
 	{name: "check", args: []string{"check"}, cannotBe: []int{0}, requests: 42},
 	{name: "plan", args: []string{"plan", "drain", "gpu-b-02"}, cannotBe: []int{0}, requests: 42},
