@@ -135,6 +135,9 @@ func (e *entrance) enter(asked []Asked) {
 				own.Workload = &workload
 				e.add(f, of, &own, []*corev1.Pod{pod}, true)
 			}
+		case t != nil && t.Made && len(t.Workload.Spec.PodSets) == 1:
+			t.Workload.Spec.PodSets[0].Count = int32(len(a.Pods)) //nolint:gosec // there are at most maxMade
+			e.add(f, of, t, a.Pods, true)
 		case t != nil && len(a.Pods) != int(t.Workload.Spec.PodSets[t.Set].Count): // other copies than it has
 			e.sayQueue(of)
 			e.pods = append(e.pods, a.Pods...)
@@ -453,9 +456,10 @@ func (e *entrance) tell(p *explain.Plan) {
 		next = max(next, p.Replay.Pending[i].Alike+1)
 	}
 	alike := map[string]int{}
-	worst := explain.Unknown
-	var never []explain.Subject
-	for _, one := range e.held {
+	var never []explain.Subject // of the first workload of which it is certain
+	var first *heldPod
+	for i := range e.held {
+		one := &e.held[i]
 		held := one.PendingPod
 		if _, ok := alike[held.Message]; !ok {
 			alike[held.Message] = next
@@ -463,8 +467,8 @@ func (e *entrance) tell(p *explain.Plan) {
 		}
 		held.Alike = alike[held.Message]
 		p.Replay.Pending = append(p.Replay.Pending, held)
-		if held.Verdict == explain.Unsatisfiable {
-			worst, never = held.Verdict, append(never, held.Subject)
+		if held.Verdict == explain.Unsatisfiable && (first == nil || first.of == one.of) {
+			first, never = one, append(never, held.Subject)
 		}
 	}
 	if e.opts.NoJoint || p.Joint != nil && p.Joint.Verdict == explain.Infeasible {
@@ -472,7 +476,11 @@ func (e *entrance) tell(p *explain.Plan) {
 	}
 	p.Changes = nil
 	p.Joint = &explain.JointPlan{Verdict: explain.JointUnknown, Message: "whether Kueue admits them is not known"}
-	if worst == explain.Unsatisfiable {
-		p.Joint = &explain.JointPlan{Verdict: explain.Infeasible, Conflict: never[:1], Minimal: true, Message: "Kueue does not admit " + never[0].FullName()}
+	if first != nil {
+		names := words.Shorten(words.Each(never, explain.Subject.FullName), maxNamed)
+		p.Joint = &explain.JointPlan{Verdict: explain.Infeasible, Conflict: never, Minimal: len(never) == 1, Message: "Kueue does not admit " + names}
+		if first.hangs {
+			p.Joint.Message = fmt.Sprintf("even admitted by Kueue, %s %s no node", names, words.Plural(len(never), "finds", "find"))
+		}
 	}
 }

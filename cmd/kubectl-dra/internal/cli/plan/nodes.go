@@ -113,7 +113,7 @@ func planNodes(ctx context.Context, o *planNodesOptions) error {
 	nodeshape.MakeUnique(kinds)
 	working, done := o.Thinking(ctx)
 	p, err := shapes.Find(working, scheduler.NewCluster(a.snapshot, scheduler.Options{}), a.pods, kinds, shapes.Options{
-		Max: o.max, Others: a.others(), Within: o.only, Unseen: a.unseen,
+		Max: o.max, Others: a.others(), Within: o.only, Unseen: append(a.unseen, a.queued...),
 	})
 	done()
 	if err != nil {

@@ -16,6 +16,7 @@ import (
 
 	"github.com/kubectl-dra/kubectl-dra/explain/admission"
 	"github.com/kubectl-dra/kubectl-dra/explain/plan"
+	"github.com/kubectl-dra/kubectl-dra/explain/question"
 	"github.com/kubectl-dra/kubectl-dra/inspect"
 	"github.com/kubectl-dra/kubectl-dra/inspect/live"
 )
@@ -29,6 +30,8 @@ type askedPods struct {
 	// unseen says of pods that they may ask for more than is known, and remarks what was supposed of them, a
 	// sentence each.
 	unseen, remarks []string
+	// queued says of pods that a queue has to let them go first, for plans that do not decide that.
+	queued []string
 }
 
 // add adds the pods that a subject stands for.
@@ -37,6 +40,9 @@ func (a *askedPods) add(subject metav1.Object, copies int) {
 	a.pods, a.asked = append(a.pods, pods...), append(a.asked, admission.Asked{Object: subject, Pods: pods})
 	switch subject := subject.(type) {
 	case *inspect.Workload:
+		if subject.Queue != "" {
+			a.queued = append(a.queued, question.InQueue(subject))
+		}
 		if subject.Unseen {
 			a.unseen = append(a.unseen, fmt.Sprintf("the controller of %s %s makes its pods; only their claims and where they may run are known from here", subject.Type.Kind, subject.Name))
 		}
