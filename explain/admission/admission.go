@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"sync"
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -93,6 +94,8 @@ type world struct {
 	pods    []*corev1.Pod
 	objects *inspect.Objects
 	state   *kueue.State
+	// usages is the usage of the state, worked out once.
+	usages func() []kueue.Usage
 	// like is the state before something was changed, or that of an earlier subject, or nil.
 	like *kueue.State
 	d    kueue.Decision
@@ -131,6 +134,7 @@ func (w *world) decide(change func(*inspect.Objects)) {
 	} else {
 		w.state = kueue.New(&objects, config.State(s), s.Time())
 	}
+	w.usages = sync.OnceValue(w.state.Usage)
 	w.judge(w.state.DecideAlone(own.Namespace, own.Name), change != nil)
 }
 

@@ -116,6 +116,28 @@ func BenchmarkQueued(b *testing.B) {
 	}
 }
 
+// BenchmarkPlaceQueued plans all that waits in the queues of the same cluster.
+func BenchmarkPlaceQueued(b *testing.B) {
+	o := crowdedQueues(5000, 200)
+	config := inspect.Config{Time: now, Features: inspect.DefaultFeatures(inspect.NewestMinor)}
+	var err error
+	if config.Kueue, err = kueueconfig.Read([]byte("{apiVersion: config.kueue.x-k8s.io/v1beta2, kind: Configuration, resources: {deviceClassMappings: [{name: gpus, deviceClassNames: [gpu]}]}}"), ""); err != nil {
+		b.Fatal(err)
+	}
+	for b.Loop() {
+		b.StopTimer()
+		c := scheduler.NewCluster(inspect.New(*o, config), scheduler.Options{})
+		b.StartTimer()
+		p, err := admission.Place(b.Context(), c, nil, admission.PlaceOptions{Workload: func(*kueuev1beta2.Workload) bool { return true }})
+		if err != nil {
+			b.Fatal(err)
+		}
+		if len(p.Replay.Pending) != 2000 {
+			b.Fatalf("%d pods wait", len(p.Replay.Pending))
+		}
+	}
+}
+
 const jobText = `
 {apiVersion: batch/v1, kind: Job, metadata: {name: job-q100-%[1]d, namespace: ml, labels: {kueue.x-k8s.io/queue-name: q100}}, spec: {suspend: true, parallelism: 1, template: {spec: {
   tolerations: [{key: shape, operator: Equal, value: "%[1]d"}], resourceClaims: [{name: gpus, resourceClaimTemplateName: gpus-4}],

@@ -105,7 +105,7 @@ func (w *world) missing() []flavorResource {
 // borrow from.
 func (w *world) holders() []explain.QuotaHolder {
 	var out []explain.QuotaHolder
-	usage := w.state.Usage()
+	usage := w.usages()
 	for _, fr := range w.missing() {
 		at := slices.IndexFunc(usage, func(u kueue.Usage) bool { return !u.Cohort && u.Name == w.d.ClusterQueue })
 		if at < 0 {

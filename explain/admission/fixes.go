@@ -263,7 +263,7 @@ func (s *search) fewerDevices() error {
 func (s *search) otherQueue() error {
 	n := 0
 	waiting := map[string]int{}
-	for _, u := range s.state.Usage() {
+	for _, u := range s.usages() {
 		waiting[u.Name] = len(u.Pending)
 	}
 	queues := slices.Clone(s.objects.LocalQueues)

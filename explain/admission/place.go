@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"sync"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
@@ -226,7 +227,7 @@ func (e *entrance) decide() {
 	for _, w := range objects.KueueWorkloads {
 		lookup[kueue.Ref{Namespace: w.Namespace, Name: w.Name}] = w
 	}
-	asked := world{ctx: e.ctx, c: e.c, opts: Options{Given: e.opts.Given}, objects: &objects, state: state, lookup: lookup}
+	asked := world{ctx: e.ctx, c: e.c, opts: Options{Given: e.opts.Given}, objects: &objects, state: state, usages: sync.OnceValue(state.Usage), lookup: lookup}
 	for _, one := range e.entries {
 		w := new(world)
 		*w = asked

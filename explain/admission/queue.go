@@ -5,6 +5,7 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"sync"
 
 	corev1 "k8s.io/api/core/v1"
 	kueuev1beta2 "sigs.k8s.io/kueue/apis/kueue/v1beta2"
@@ -47,7 +48,8 @@ func NewQueues(s *inspect.Snapshot) *Queues {
 	q := &Queues{s: s}
 	q.objects = s.Objects()
 	q.state = kueue.New(q.objects, config.State(s), s.Time())
-	q.usage = q.state.Usage()
+	q.usages = sync.OnceValue(q.state.Usage)
+	q.usage = q.usages()
 	q.lookup = map[kueue.Ref]*kueuev1beta2.Workload{}
 	in := map[kueue.Ref]bool{}
 	for i := range q.usage {

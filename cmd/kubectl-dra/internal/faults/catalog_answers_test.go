@@ -63,7 +63,7 @@ func endless() []fault {
 		{name: "gzip-bomb-all", about: "every list is 300 KB of gzip, which unpack to 300 MiB", heavy: true,
 			inject: strike(lists, bomb(`{"kind":"List","apiVersion":"v1","items":[{"x":"`, 300<<20)), want: longer(broken(tooMuch), 130)},
 		{name: "endless-version", about: "/version is 700 MiB long", heavy: true,
-			inject: strike(version, sendEndless("application/json", `{"gitVersion":"`, size)), want: all(want{outcome: same | partial | fails, says: tooMuch + "|version|reading"}).but(want{outcome: same | partial | waits | fails, says: "."}, followers...)},
+			inject: strike(version, sendEndless("application/json", `{"gitVersion":"`, size)), want: all(want{outcome: same | partial | fails, says: tooMuch + "|version|patch release|reading"}).but(want{outcome: same | partial | waits | fails, says: "."}, followers...)},
 		{name: "endless-metrics", about: "/metrics is 700 MiB long", heavy: true,
 			inject: strike(metrics, sendEndless("text/plain", "# ", size)), want: without("metrics")},
 		{name: "endless-error", about: "every list fails, and says so in 700 MiB", heavy: true,
@@ -126,7 +126,7 @@ func hostile() []fault {
 			want:   without(`version|37`)},
 		{name: "hostile-names", about: "a claim has a name that the API server would refuse", setup: names,
 			want: all(want{outcome: same}).but(want{outcome: partial, says: `zz-`}, "get", "get --watch", "top --once").
-				but(want{outcome: partial, says: `claim`}, "top", "check").but(want{outcome: partial, says: `saved 181 objects`}, "snapshot")},
+				but(want{outcome: partial, says: `claim`}, "top", "check").but(want{outcome: partial, says: `saved 193 objects`}, "snapshot")},
 		{name: "quantity-capacity", about: "a device has a capacity of 1e-2000000000",
 			setup: func(s *fakeserver.Server) {
 				s.Apply(evilSlice(`capacity: {memory: {value: "1e-2000000000"}}`))
@@ -170,7 +170,7 @@ func evilClaim(selector, annotations string) string {
 func named() wants {
 	return all(want{outcome: same, timeouts: 2}).
 		but(want{outcome: same | partial, says: `.`, timeouts: 2}, readers...).
-		but(want{outcome: same | partial, says: `.`, requests: 60}, followers...).
+		but(want{outcome: same | partial, says: `.`, requests: 70}, followers...).
 		but(want{outcome: same, timeouts: 4}, writers...)
 }
 
