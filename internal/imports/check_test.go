@@ -88,7 +88,46 @@ func checkFile(tree fs.FS, name string) ([]string, error) {
 			complain("mentions time.%s: the package may not read the clock", name)
 		}
 	}
+	if f, ok := fenceOf("k8s.io/client-go"); ok && !test && matchesAny(f.within, dir) && !matches("internal/commit/...", dir) && (!matches("cmd/...", dir) || importsClients(file)) {
+		for _, name := range writes(file) {
+			complain("calls %s: only internal/commit writes to a server", name)
+		}
+	}
 	return violations, nil
+}
+
+// importsClients reports whether a file may have a client: commands have other things by these names.
+func importsClients(file *ast.File) bool {
+	return slices.ContainsFunc(file.Imports, func(spec *ast.ImportSpec) bool { return strings.HasPrefix(spec.Path.Value, `"k8s.io/client-go/`) })
+}
+
+// writes returns the methods of clients by which something is written that a file calls. Functions of packages
+// that have these names do something else.
+func writes(file *ast.File) []string {
+	packages := map[string]bool{}
+	for _, spec := range file.Imports {
+		imported, _ := strconv.Unquote(spec.Path.Value)
+		packages[path.Base(imported)] = true
+		if spec.Name != nil {
+			packages[spec.Name.Name] = true
+		}
+	}
+	var called []string
+	ast.Inspect(file, func(n ast.Node) bool {
+		call, ok := n.(*ast.CallExpr)
+		if !ok {
+			return true
+		}
+		sel, ok := call.Fun.(*ast.SelectorExpr)
+		if !ok || !slices.Contains(writeNames, sel.Sel.Name) {
+			return true
+		}
+		if x, ok := sel.X.(*ast.Ident); !ok || !packages[x.Name] {
+			called = append(called, sel.Sel.Name)
+		}
+		return true
+	})
+	return called
 }
 
 // layerOf returns the line of the table that covers a package.

@@ -279,3 +279,6 @@ var impureImports = []string{"io/ioutil", "log", "net", "net/http", "os", "os/ex
 // clockNames are the names of package time that read or wait for the clock. Pure packages may import time,
 // for they handle timestamps, but not mention these.
 var clockNames = []string{"After", "AfterFunc", "NewTicker", "NewTimer", "Now", "Since", "Sleep", "Tick", "Until"}
+
+// writeNames are the methods of clients, and of requests, by which something is written.
+var writeNames = []string{"Post", "Put", "Patch", "Verb", "Create", "UpdateStatus", "Apply", "ApplyStatus", "DeleteCollection", "Evict", "EvictV1", "EvictV1beta1"}
