@@ -1,5 +1,5 @@
-// Package target finds the workload of Kueue that a pod or an object is of, or makes up the one that Kueue would
-// make.
+// Package target finds the workload of Kueue that a pod or an object is of, or makes up the one that Kueue
+// would make.
 package target
 
 import (
