@@ -147,7 +147,7 @@ func refusals() []fault {
 		{name: "503", about: "the server shuts down", inject: strike(everything, unavailable), want: broken(`shutting down`)},
 		{name: "503-later", about: "the server shuts down, Retry-After: 1", inject: strike(everything, later), want: broken(`(?i)shutting down|time|deadline`)},
 		{name: "503-once", about: "the first list of claims: the server shuts down, Retry-After: 1",
-			inject: once(claimLists, later), want: all(want{outcome: same | fails, says: `(?i)shutting down|time|deadline`, timeouts: 2, requests: 60}).
+			inject: once(claimLists, later), want: all(want{outcome: same | fails, says: `(?i)shutting down|time|deadline`, timeouts: 2, requests: 70}).
 				but(want{outcome: same | partial, says: `(?i)shutting down|time|deadline`, timeouts: 2}, "explain", "top --once", "snapshot", "check", "plan")},
 	}
 }
