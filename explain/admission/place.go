@@ -103,6 +103,8 @@ type entry struct {
 	sets    []int
 	asked   bool
 	subject metav1.Object
+	// why says in a sentence what is not known of whether it comes in.
+	why string
 }
 
 // sayQueue says of an object that a queue has to admit it, where that is not decided.
@@ -260,19 +262,25 @@ func (e *entrance) let(w *world, one *entry) {
 	case refused(w.d.Outcome) && len(doubts) == 0:
 		e.hold(w, one, explain.Unsatisfiable, "Kueue does not admit it: "+w.queueSentence())
 	case refused(w.d.Outcome):
-		e.mayCome = append(e.mayCome, one)
-		e.hold(w, one, explain.Unknown, "Kueue does not admit it as far as is known: "+w.queueSentence())
+		e.mayHold(w, one, "Kueue does not admit it as far as is known: "+w.queueSentence())
 	case len(w.d.Checks) > 0:
-		e.mayCome = append(e.mayCome, one)
-		e.hold(w, one, explain.Unknown, fmt.Sprintf("waits for admission %s %s", words.Plural(len(w.d.Checks), "check", "checks"), words.And(w.d.Checks)))
+		e.mayHold(w, one, fmt.Sprintf("waits for admission %s %s", words.Plural(len(w.d.Checks), "check", "checks"), words.And(w.d.Checks)))
 	case w.d.Outcome == kueue.Preempts:
 		text := fmt.Sprintf("%s, which is %s; what happens then was not played", w.queueSentence(), name)
 		e.opts.Unseen, e.unseen = words.AppendNew(e.opts.Unseen, text), append(slices.Clip(e.unseen), text)
 		e.hold(w, one, explain.Unknown, w.queueSentence()+"; what happens then was not played")
 	default:
-		e.mayCome = append(e.mayCome, one)
-		e.hold(w, one, explain.Unknown, "Kueue may admit it or not: "+w.queueSentence())
+		e.mayHold(w, one, "Kueue may admit it or not: "+w.queueSentence())
 	}
+}
+
+// mayHold keeps the pods of a workload out of which it is not known whether they come in.
+func (e *entrance) mayHold(w *world, one *entry, why string) {
+	if slices.ContainsFunc(w.d.Reasons, func(r kueue.Reason) bool { return r.Code == kueue.ConfigurationAssumed }) {
+		why += " (--kueue-config FILE gives it)"
+	}
+	one.why, e.mayCome = why, append(e.mayCome, one)
+	e.hold(w, one, explain.Unknown, why)
 }
 
 // sayDoubts says on what it depends that is not known who comes in.
@@ -280,29 +288,30 @@ func (e *entrance) sayDoubts(w *world) {
 	for _, doubt := range slices.Sorted(maps.Keys(e.doubted)) {
 		e.opts.Unseen = append(e.opts.Unseen, fmt.Sprintf("whether Kueue admits %s is not certain: %s", words.Shorten(e.doubted[doubt], maxNamed), doubt))
 	}
-	var names []string
+	byReason, reasons := map[string][]string{}, []string{}
 	for _, one := range e.mayCome {
 		if e.overtakes(one) {
-			names = append(names, e.called(w, one))
+			byReason[one.why], reasons = append(byReason[one.why], e.called(w, one)), words.AppendNew(reasons, one.why)
 		}
 	}
-	if len(names) > 0 {
-		e.opts.Unseen = append(e.opts.Unseen, fmt.Sprintf("whether Kueue lets %s go is not known, whose pods may take what others need", words.Shorten(names, maxNamed)))
+	for _, why := range reasons {
+		e.opts.Unseen = append(e.opts.Unseen, fmt.Sprintf("%s may get pods that take what others need: %s", words.Shorten(byReason[why], maxNamed), why))
 	}
 }
 
 // overtakes reports whether pods of a workload may have their turn before some that are asked about, once
-// Kueue lets them go.
+// Kueue lets them go: those that are there have the turn of their age, others come last.
 func (e *entrance) overtakes(one *entry) bool {
-	if len(one.pods) > 0 { // which are as old as they are
-		return len(e.pods) > 0
+	pods := one.pods
+	if len(pods) == 0 {
+		for _, set := range one.Workload.Spec.PodSets {
+			pods = append(pods, &corev1.Pod{ObjectMeta: metav1.ObjectMeta{CreationTimestamp: metav1.NewTime(e.c.Snapshot().Time())}, Spec: set.Template.Spec})
+		}
 	}
-	now := metav1.NewTime(e.c.Snapshot().Time())
-	return slices.ContainsFunc(one.Workload.Spec.PodSets, func(set kueuev1beta2.PodSet) bool {
-		pod := &corev1.Pod{Spec: set.Template.Spec}
+	return slices.ContainsFunc(pods, func(pod *corev1.Pod) bool {
 		return slices.ContainsFunc(e.pods, func(other *corev1.Pod) bool {
-			return pod.Spec.Priority == nil && pod.Spec.PriorityClassName != "" || cycle.PriorityOf(nil, pod) > cycle.PriorityOf(nil, other) ||
-				other.CreationTimestamp.IsZero() || now.Before(&other.CreationTimestamp)
+			ahead := cycle.PriorityOf(nil, pod) - cycle.PriorityOf(nil, other)
+			return pod.Spec.Priority == nil && pod.Spec.PriorityClassName != "" || ahead > 0 || ahead == 0 && cycle.Earlier(other, pod) >= 0
 		})
 	})
 }
