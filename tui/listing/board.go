@@ -16,7 +16,7 @@ const (
 	// leastBoard and leastBoardWidth are the lines and columns below which there is no board.
 	leastBoard, leastBoardWidth = 7, 72
 	// leastGraph and mostGraph are how many lines a graph has below its title.
-	leastGraph, mostGraph = 3, 12
+	leastGraph, mostGraph = 3, 16
 	// leastCurves is how many columns graphs have at least where they are side by side.
 	leastCurves = 40
 	// leastLevels is how many levels make a graph, and leastSpan the time that one is drawn over at least.
@@ -205,7 +205,7 @@ func boardOf(w *screen.World) Board {
 	var cluster, classes []Curve
 	if now.Waiting >= 0 {
 		title := styled.Span{Text: words.Count(now.Waiting, "pod"), Role: styled.Strong}
-		more := fmt.Sprintf(" waiting for a node, %d at most", most)
+		more := " waiting for a node" + atMost(now.Waiting, most)
 		cluster = append(cluster, curve(styled.Warn, title, more, func(l *screen.Level) float64 {
 			return float64(l.Waiting) / float64(most)
 		}))
@@ -223,7 +223,7 @@ func boardOf(w *screen.World) Board {
 			continue // the graph of a driver says it
 		}
 		title := styled.Span{Text: "class " + inspect.Sanitize(h.Class), Role: styled.Name}
-		more := fmt.Sprintf(" %d held, ≤%d", h.Devices, n)
+		more := fmt.Sprintf(" %d held", h.Devices) + atMost(h.Devices, n)
 		classes = append(classes, curve(styled.Good, title, more, func(l *screen.Level) float64 {
 			return float64(l.HeldOf(h.Class)) / float64(all)
 		}))
@@ -232,6 +232,14 @@ func boardOf(w *screen.World) Board {
 		b.Columns = append(b.Columns, classes)
 	}
 	return b
+}
+
+// atMost says what the largest value was, where that is not the one of now.
+func atMost(now, most int) string {
+	if now == most {
+		return ""
+	}
+	return fmt.Sprintf(", %d at most", most)
 }
 
 func clock(t time.Time) string { return t.UTC().Format(time.TimeOnly + "Z") }
