@@ -420,6 +420,10 @@ func TestBroken(t *testing.T) {
 					}
 				}
 				cluster := scheduler.NewCluster(s, scheduler.Options{})
+				all := func(*kueuev1beta2.Workload) bool { return true }
+				if p, err := admission.Place(t.Context(), cluster, nil, admission.PlaceOptions{Workload: all}); err != nil || name != "no pod sets" && len(p.Replay.Placed)+len(p.Replay.Pending) == 0 && p.Replay.Certain && len(objects.KueueWorkloads) > 8 {
+					t.Errorf("seed %d: no plan of %d workloads: %v, %+v", seed, len(objects.KueueWorkloads), err, p)
+				}
 				for _, w := range objects.KueueWorkloads[:min(4, len(objects.KueueWorkloads))] {
 					subjects := []metav1.Object{&inspect.Workload{
 						Pod: read(t, strings.Replace(pod, "ml", w.Namespace, 1)).Objects.Pods[0], Type: metav1.TypeMeta{APIVersion: "kueue.x-k8s.io/v1beta2", Kind: "Workload"}, Name: w.Name,

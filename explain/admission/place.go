@@ -1,6 +1,7 @@
 package admission
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"maps"
@@ -330,7 +331,7 @@ func (e *entrance) freed(w *world, one *entry) []*corev1.Pod {
 	at := metav1.NewTime(w.c.Snapshot().Time().Add(time.Second))
 	if len(one.pods) == 0 {
 		pods, total := w.newPods(maxMade - e.made)
-		if e.made += total; len(pods) < total {
+		if e.made += len(pods); len(pods) < total {
 			e.opts.Unseen = words.AppendNew(e.opts.Unseen, fmt.Sprintf("the pods of %s are too many to be placed, and were left out", w.called(w.d.Workload)))
 		}
 		for _, pod := range pods {
@@ -375,9 +376,12 @@ func (e *entrance) hold(w *world, one *entry, verdict explain.Verdict, message s
 	if len(pods) == 0 {
 		var total int
 		if pods, total = w.newPods(maxMade - e.made); len(pods) < total {
-			e.partial = append(e.partial, fmt.Sprintf("the %d pods of %s, which Kueue has not admitted, were left out: there are too many", total, w.called(w.d.Workload)))
+			e.held = append(e.held, heldPod{PendingPod: explain.PendingPod{
+				Subject: *cmp.Or(target.Owner(one.Workload), subjectOf(w.d.Workload)), Verdict: verdict, Code: allocator.SchedulingGated,
+				Message: fmt.Sprintf("its %d pods are too many to name: %s", total, message),
+			}, of: one})
 		}
-		e.made += total
+		e.made += len(pods)
 	}
 	ambiguous := w.ambiguous()
 	for i, pod := range pods {
@@ -413,7 +417,7 @@ func (w *world) hangs(one *entry) (hangs bool, why string) {
 type heldPod struct {
 	explain.PendingPod
 	of *entry
-	// then is the pod once it is admitted.
+	// then is the pod once it is admitted. It is nil if the pods of the workload are too many.
 	then *corev1.Pod
 	// ambiguous says that Kueue may admit it with another flavor than then has, hangs that it is told already
 	// that no node takes it.
@@ -427,7 +431,9 @@ func (e *entrance) admitted() {
 	opts.NoJoint, opts.NoReasons, opts.Unseen = true, true, e.unseen
 	pods := slices.Clone(e.pods)
 	for i := range e.held {
-		pods = append(pods, e.held[i].then)
+		if then := e.held[i].then; then != nil {
+			pods = append(pods, then)
+		}
 	}
 	p, err := plan.Place(e.ctx, e.c, pods, opts)
 	if err != nil { // out of time: it is not known, and not said
@@ -446,6 +452,9 @@ func (e *entrance) admitted() {
 	}
 	for i := range e.held {
 		h := &e.held[i]
+		if h.then == nil {
+			continue
+		}
 		switch subject := cycle.SubjectOf(h.then); {
 		case finds[subject]:
 			h.Message += admitted + " find a node"
