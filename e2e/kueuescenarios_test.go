@@ -300,8 +300,8 @@ func (s *queueScene) ask(t *testing.T, job *queuedJob, object *unstructured.Unst
 	}
 }
 
-// plan asks what becomes of the pods of a Job that is to be created: what its explanation says. A plan may know
-// less.
+// plan asks what becomes of the pods of a Job that is to be created: what its explanation says. A plan may
+// know less.
 func (s *queueScene) plan(t *testing.T, job *queuedJob, file string, explained *queuedAnswer) {
 	t.Helper()
 	result := s.Plugin(t, cluster.Admin, "plan", "-f", file, "-n", s.Name, "-o", "json")

@@ -81,8 +81,8 @@ func TestKueueConfig(t *testing.T) {
 	}
 }
 
-// TestWatchFollowsQueues: changes of Kueue's objects are followed by a watch, and not seen when they are listed
-// again.
+// TestWatchFollowsQueues: changes of Kueue's objects are followed by a watch, and not seen when they are
+// listed again.
 func TestWatchFollowsQueues(t *testing.T) {
 	h, config := newHub(t)
 	const path = "/apis/kueue.x-k8s.io/v1beta2/workloads"

@@ -101,8 +101,8 @@ func importsClients(file *ast.File) bool {
 	return slices.ContainsFunc(file.Imports, func(spec *ast.ImportSpec) bool { return strings.HasPrefix(spec.Path.Value, `"k8s.io/client-go/`) })
 }
 
-// writes returns the methods of clients by which something is written that a file calls. Functions of packages
-// that have these names do something else.
+// writes returns the methods of clients by which something is written that a file calls. Functions of
+// packages that have these names do something else.
 func writes(file *ast.File) []string {
 	packages := map[string]bool{}
 	for _, spec := range file.Imports {

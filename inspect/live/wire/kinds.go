@@ -42,8 +42,8 @@ func (k Kind) JSONOnly(v Version) bool {
 		k.Resource == inspect.CompositePodGroups // whose type is that of another version
 }
 
-// Watched reports whether changes at a version are followed by a watch. Otherwise, the objects are listed again
-// and again.
+// Watched reports whether changes at a version are followed by a watch. Otherwise, the objects are listed
+// again and again.
 func (k Kind) Watched(v Version) bool {
 	return !k.JSONOnly(v) || k.Resource.OfKueue() && v == k.Versions[0]
 }
