@@ -54,7 +54,7 @@ type PlaceOptions struct {
 // then make. Those that Kueue holds back are left waiting, in its words, and where it is not known whether
 // it does, they are left waiting as far as is known. Errors are those of [plan.Place].
 func Place(ctx context.Context, c *scheduler.Cluster, asked []Asked, opts PlaceOptions) (*explain.Plan, error) {
-	e := &entrance{ctx: ctx, c: c, opts: &opts, unseen: opts.Unseen, of: map[kueue.Ref]*entry{}, doubted: map[string][]string{}}
+	e := &entrance{ctx: ctx, c: c, opts: &opts, unseen: opts.Unseen, of: map[kueue.Ref]*entry{}, doubted: map[string][]*entry{}}
 	opts.Unseen = slices.Clip(opts.Unseen)
 	if !Here(c.Snapshot()) {
 		for _, a := range asked {
@@ -90,10 +90,10 @@ type entrance struct {
 	made, asks int
 	// held are those that are asked about and do not come in.
 	held []heldPod
-	// mayCome are those of which it is not known whether they come in, doubted names others that do as far as
-	// is known, by what is not known.
+	// mayCome are those of which it is not known whether they come in, doubted others that do as far as is
+	// known, by what is not known.
 	mayCome []*entry
-	doubted map[string][]string
+	doubted map[string][]*entry
 	partial []string
 }
 
@@ -257,7 +257,7 @@ func (e *entrance) let(w *world, one *entry) {
 	switch {
 	case w.d.Outcome == kueue.Admitted, w.d.Outcome == kueue.Fits && len(w.d.Checks) == 0:
 		for _, doubt := range doubts {
-			e.doubted[doubt] = append(e.doubted[doubt], name)
+			e.doubted[doubt] = append(e.doubted[doubt], one)
 		}
 		e.pass(e.freed(w, one), one.asked)
 	case refused(w.d.Outcome) && len(doubts) == 0:
@@ -287,7 +287,15 @@ func (e *entrance) mayHold(w *world, one *entry, why string) {
 // sayDoubts says on what it depends that is not known who comes in.
 func (e *entrance) sayDoubts(w *world) {
 	for _, doubt := range slices.Sorted(maps.Keys(e.doubted)) {
-		e.opts.Unseen = append(e.opts.Unseen, fmt.Sprintf("whether Kueue admits %s is not certain: %s", words.Shorten(e.doubted[doubt], maxNamed), doubt))
+		var names []string
+		for _, one := range e.doubted[doubt] {
+			if one.asked || e.overtakes(one) {
+				names = append(names, e.called(w, one))
+			}
+		}
+		if len(names) > 0 {
+			e.opts.Unseen = append(e.opts.Unseen, fmt.Sprintf("whether Kueue admits %s is not certain: %s", words.Shorten(names, maxNamed), doubt))
+		}
 	}
 	byReason, reasons := map[string][]string{}, []string{}
 	for _, one := range e.mayCome {
