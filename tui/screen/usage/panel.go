@@ -19,6 +19,11 @@ const mostClaims = 60
 // panel tells of a row what it holds, and which claims do, those that need a look first.
 func (r *row) panel(w *screen.World, width int) []styled.Line {
 	lines := []styled.Line{r.holdsLine()}
+	for i := range r.quotas {
+		q := &r.quotas[i]
+		text := fmt.Sprintf("%s of %s %s of flavor %s used, %s more to be had", q.Used, q.Nominal, q.Resource, q.Flavor, q.Available)
+		lines = append(lines, styled.Line{{Text: "  quota  ", Role: styled.Dim}, {Text: inspect.Sanitize(text)}})
+	}
 	claims := r.Claims[:min(len(r.Claims), mostClaims)]
 	wide := min(widget.Widest(claims, func(c usage.Claim) string { return inspect.Sanitize(r.nameOf(&c)) }), width/3)
 	for i := range claims {

@@ -11,6 +11,8 @@ import (
 
 	resourcev1 "k8s.io/api/resource/v1"
 
+	"github.com/kubectl-dra/kubectl-dra/explain"
+	"github.com/kubectl-dra/kubectl-dra/explain/admission"
 	"github.com/kubectl-dra/kubectl-dra/explain/styled"
 	"github.com/kubectl-dra/kubectl-dra/explain/words"
 	"github.com/kubectl-dra/kubectl-dra/inspect"
@@ -30,16 +32,31 @@ type row struct {
 	idle, refused screen.Age
 	// atLeast says that idle is only for how long the program has watched.
 	atLeast bool
+	// queued says that there are queues of Kueue to count by. quotas are those of the row.
+	queued bool
+	quotas []explain.Quota
 }
 
 // builder counts by something.
 func builder(by usage.By) func(context.Context, *screen.World) ([]row, error) {
 	return func(_ context.Context, w *screen.World) ([]row, error) {
-		report := usage.Of(w.Snapshot, w.Inventory(), by, func(c *resourcev1.ResourceClaim) bool { return w.InNamespace(c.Namespace) })
+		counts := func(c *resourcev1.ResourceClaim) bool { return w.InNamespace(c.Namespace) }
+		if w.Namespace == "" {
+			counts = nil
+		}
+		var report *usage.Report
+		var quotas map[string][]explain.Quota
+		if by == usage.Queue || by == usage.Cohort {
+			u := admission.UsageOf(w.Snapshot, w.Inventory(), by, counts)
+			report, quotas = u.Report, u.Quotas
+		} else {
+			report = usage.Of(w.Snapshot, w.Inventory(), by, counts)
+		}
+		queued := admission.Here(w.Snapshot)
 		rows := make([]row, len(report.Rows))
 		for i := range report.Rows {
 			u := &report.Rows[i]
-			rows[i] = row{Row: u, report: report, ref: refOf(by, u), place: i + 1, refused: w.Age(u.RefusedSince)}
+			rows[i] = row{Row: u, report: report, ref: refOf(by, u), place: i + 1, refused: w.Age(u.RefusedSince), queued: queued, quotas: quotas[u.Name]}
 			rows[i].findIdle(w)
 		}
 		return rows, nil
@@ -83,6 +100,8 @@ func refOf(by usage.By, u *usage.Row) screen.Ref {
 		return screen.Ref{Kind: screen.Class, Name: u.Name}
 	case by == usage.Driver && u.Name != "":
 		return screen.Ref{Kind: screen.Driver, Name: u.Name}
+	case by == usage.Queue && u.Name != "":
+		return screen.Ref{Kind: screen.ClusterQueue, Name: u.Name}
 	case by == usage.Workload && u.Kind == "Pod":
 		return screen.Ref{Kind: screen.Pod, Namespace: u.Namespace, Name: u.Name}
 	case len(u.Claims) == 0:
@@ -103,6 +122,8 @@ func (r *row) title() styled.Line {
 		name = r.Namespace
 	case usage.Class:
 		name = cmp.Or(r.Name, "a request that is gone")
+	case usage.Queue, usage.Cohort:
+		name = cmp.Or(r.Name, "no "+string(r.report.By))
 	case usage.Workload:
 		name, what = r.Namespace+"/"+r.Name, r.Kind
 	case usage.Driver:

@@ -48,7 +48,7 @@ func (s *Screen) State() screen.State {
 	state := s.List.State()
 	for i := range state.Keys {
 		if k := &state.Keys[i]; k.Name == "group" {
-			k.Off, k.Short, k.Help, k.Do = "", "by "+string(s.next()), "count by namespace, class, workload, driver", s.regroup
+			k.Off, k.Short, k.Help, k.Do = "", "by "+string(s.next()), "count by namespace, class, workload, driver, and queue and cohort of Kueue", s.regroup
 		}
 	}
 	rows := s.Rows()
@@ -74,6 +74,9 @@ func (s *Screen) regroup(w *screen.World) tea.Cmd {
 // next is what is counted by after this.
 func (s *Screen) next() usage.By {
 	all := usage.Groupings()
+	if rows := s.Rows(); len(rows) > 0 && rows[0].queued {
+		all = append(all, usage.Queue, usage.Cohort)
+	}
 	return all[(slices.Index(all, s.by)+1)%len(all)]
 }
 

@@ -29,7 +29,7 @@ func TestViews(t *testing.T) {
 	for _, size := range [][2]int{{60, 10}, {80, 19}, {120, 30}, {200, 45}, {300, 95}} {
 		s := New()
 		screentest.Settle(w, s, screen.Shown{})
-		for _, by := range usage.Groupings() {
+		for _, by := range append(usage.Groupings(), usage.Queue, usage.Cohort) {
 			screentest.Golden(t, fmt.Sprintf("%s-%dx%d", by, size[0], size[1]), w, s, size[0], size[1])
 			screentest.Settle(w, s, again(s))
 		}
@@ -40,6 +40,47 @@ func TestViews(t *testing.T) {
 	s := New()
 	screentest.Settle(w, s, screen.Shown{})
 	screentest.GoldenPlain(t, "demo-plain", w, s, 0)
+}
+
+// TestQuota: beside what a queue holds stands its quota, unless only a namespace is counted.
+func TestQuota(t *testing.T) {
+	w := screentest.Demo(t)
+	told := func() string {
+		s := New()
+		screentest.Settle(w, s, screen.Shown{})
+		for s.by != usage.Queue {
+			screentest.Settle(w, s, again(s))
+		}
+		for i := range s.Rows() {
+			if r := &s.Rows()[i]; r.Name == "serving" {
+				return fmt.Sprint(r.panel(w, 120), r.ref.Kind)
+			}
+		}
+		return "no such queue"
+	}
+	if got := told(); !strings.Contains(got, "14 of 10 gpus of flavor default used") || !strings.Contains(got, string(screen.ClusterQueue)) {
+		t.Error(got)
+	}
+	w.Namespace = "infer"
+	if got := told(); strings.Contains(got, "quota") {
+		t.Errorf("of a namespace: %s", got)
+	}
+}
+
+// TestNoQueues: where there is no Kueue, nothing is counted by its queues.
+func TestNoQueues(t *testing.T) {
+	w := screentest.Demo(t)
+	objects := *w.Snapshot.Objects()
+	objects.ClusterQueues, objects.LocalQueues, objects.KueueWorkloads = nil, nil, nil
+	w = screentest.World(t, objects)
+	s := New()
+	screentest.Settle(w, s, screen.Shown{})
+	for range usage.Groupings() {
+		screentest.Settle(w, s, again(s))
+	}
+	if s.by != usage.Namespace {
+		t.Errorf("after all of them it counts by %s", s.by)
+	}
 }
 
 // TestFilterKeepsTotals: what a filter hides still counts.
