@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	kueuev1beta2 "sigs.k8s.io/kueue/apis/kueue/v1beta2"
 
 	"github.com/kubectl-dra/kubectl-dra/cmd/kubectl-dra/internal/cli/shared/console"
 	"github.com/kubectl-dra/kubectl-dra/cmd/kubectl-dra/internal/cli/shared/sources"
@@ -174,8 +175,37 @@ func (o *Owners) inFiles(s *inspect.Snapshot, k inspect.OwnerKind, namespace, na
 	if !owner.Fill(s, func(namespace string, of *metav1.OwnerReference) *metav1.OwnerReference {
 		return parents[id{of.APIVersion, of.Kind, namespace, of.Name}]
 	}) {
+		return o.queued(s, owner)
+	}
+	return owner
+}
+
+// queued is an object of which there is nothing but the Workload that Kueue has made for it: a snapshot has
+// no Jobs. It is nil if there is none.
+func (o *Owners) queued(s *inspect.Snapshot, owner *inspect.PodOwner) *inspect.PodOwner {
+	var newest *kueuev1beta2.Workload
+	for _, w := range s.Around().KueueWorkloads {
+		made := slices.ContainsFunc(w.OwnerReferences, func(of metav1.OwnerReference) bool {
+			group, _, _ := strings.Cut(of.APIVersion, "/")
+			return group == owner.Kind.Group && of.Kind == owner.Kind.Name && of.Name == owner.Name
+		})
+		if made && w.Namespace == owner.Namespace && (newest == nil || newest.CreationTimestamp.Before(&w.CreationTimestamp)) {
+			newest = w
+		}
+	}
+	if newest == nil {
 		return nil
 	}
+	kind := inspect.KindOf(inspect.KueueWorkloads)
+	for _, w := range o.Reader.Workloads {
+		if of := kindOfWorkload(w); of.Group == kind.Group && of.Name == kind.Name && w.Namespace == newest.Namespace && w.Name == newest.Name {
+			owner.Known, owner.Templates = true, append(owner.Templates, w)
+		}
+	}
+	if !owner.Known {
+		return nil
+	}
+	o.Reader.Streams.Note("warning: %s %s/%s is not in what was read; answering for its Workload %s", owner.Kind.Singular, owner.Namespace, owner.Name, newest.Name)
 	return owner
 }
 
