@@ -113,7 +113,7 @@ func hostile() []fault {
 		{name: "hostile-403", about: "the same with 403", inject: strike(lists, fakeserver.Refuse(http.StatusForbidden, "Forbidden", long)),
 			want: hidden(`(?i)cannot list|forbidden`).
 				but(want{outcome: fails, says: `(?i)cannot list|forbidden`}, "explain", "deallocate").
-				but(want{outcome: fails | partial, says: `(?i)cannot list|forbidden`}, "snapshot", "check")},
+				but(want{outcome: fails | partial, says: `(?i)cannot list|forbidden`, requests: 60}, "snapshot", "check")},
 		{name: "hostile-401", about: "the same with 401", inject: strike(everything, fakeserver.Refuse(http.StatusUnauthorized, "Unauthorized", long)), want: broken(credentials)},
 		{name: "hostile-422", about: "writes are refused in such words",
 			inject: strike(puts, fakeserver.Refuse(http.StatusUnprocessableEntity, "Invalid", long)), want: refusesWrites(`bad`)},

@@ -111,7 +111,7 @@ func refusals() []fault {
 		{name: "403", about: "everything is forbidden",
 			inject: strike(everything, forbidden), want: hidden(`(?i)cannot list|forbidden`).
 				but(want{outcome: fails, says: `(?i)cannot list|forbidden`}, "explain", "deallocate").
-				but(want{outcome: fails | partial, says: `(?i)cannot list|forbidden`}, "snapshot", "check")},
+				but(want{outcome: fails | partial, says: `(?i)cannot list|forbidden`, requests: 60}, "snapshot", "check")},
 		{name: "403-claims", about: "listing claims is forbidden", sample: true,
 			inject: strike(claimLists, forbidden), want: hidden(`(cannot list|partial:).*resourceclaims`).
 				but(want{outcome: fails, says: `cannot list resourceclaims`}, "explain", "deallocate")},

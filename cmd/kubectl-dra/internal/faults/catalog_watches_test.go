@@ -20,30 +20,30 @@ func following(says string, requests int) wants {
 func watches() []fault {
 	stop := func(w *fakeserver.Watch) { w.Wait(shortly) }
 	return []fault{
-		{name: "watch-cut", about: "watches end after 100 ms", sample: true, inject: strike(watching, fakeserver.Watching(stop)), want: following(".", 180)},
+		{name: "watch-cut", about: "watches end after 100 ms", sample: true, inject: strike(watching, fakeserver.Watching(stop)), want: following(".", 195)},
 		{name: "watch-short", about: "watches end after one event", inject: strike(watching, fakeserver.Watching(func(w *fakeserver.Watch) {
 			w.Send("BOOKMARK", w.Bookmark(5000))
-		})), want: following(".", 180)},
-		{name: "watch-reset", about: "watches are reset", inject: strike(watching, resetConnection), want: following(".", 180)},
+		})), want: following(".", 195)},
+		{name: "watch-reset", about: "watches are reset", inject: strike(watching, resetConnection), want: following(".", 195)},
 		{name: "watch-410", about: "watches expire after 100 ms", inject: strike(watching, fakeserver.Watching(func(w *fakeserver.Watch) {
 			stop(w)
 			w.Send(expired("too old \x1b[31mEVIL"))
-		})), want: following(".", 180)},
+		})), want: following(".", 195)},
 		{name: "watch-garbage", about: "watches send broken JSON", inject: strike(watching, fakeserver.Watching(func(w *fakeserver.Watch) {
 			stop(w)
 			w.Raw("{\"type\": \"MODIFIED\", \"object\": {garbage \x1b[31mEVIL\n")
-		})), want: following(".", 180)},
-		{name: "watch-html", about: "watches send a web page", inject: strike(watching, fakeserver.Text(http.StatusOK, "text/html", "<html>Please log in</html>")), want: following(".", 180)},
+		})), want: following(".", 195)},
+		{name: "watch-html", about: "watches send a web page", inject: strike(watching, fakeserver.Text(http.StatusOK, "text/html", "<html>Please log in</html>")), want: following(".", 195)},
 		{name: "watch-wrong-kind", about: "watches send ConfigMaps, and events of no known type", inject: strike(watching, fakeserver.Watching(func(w *fakeserver.Watch) {
 			w.Send("MODIFIED", map[string]any{"kind": "ConfigMap", "apiVersion": "v1", "metadata": map[string]any{"name": "x", "resourceVersion": "99999"}})
 			w.Send("WHATEVER", w.Bookmark(9))
 			stop(w)
-		})), want: following(".", 180)},
+		})), want: following(".", 195)},
 		{name: "watch-null", about: "watches send events without objects", inject: strike(watching, fakeserver.Watching(func(w *fakeserver.Watch) {
 			w.Send("MODIFIED", nil)
 			w.Raw("{\"type\":\"ADDED\"}\n")
 			stop(w)
-		})), want: following(".", 180)},
+		})), want: following(".", 195)},
 		{name: "watch-flood", about: "watches send one object again and again, as fast as it is taken", heavy: true, inject: strike(watching+`|`+claimLists+`.*watch=`, fakeserver.Watching(func(w *fakeserver.Watch) {
 			for version := int64(5000); w.First(version) != nil && w.Send("MODIFIED", w.First(version)); version++ {
 			}
@@ -58,12 +58,12 @@ func watches() []fault {
 			for version := int64(5000); w.Send("BOOKMARK", w.Bookmark(version)) && w.Wait(5*time.Millisecond); version++ {
 			}
 		})), want: following(".", 70)},
-		{name: "watch-403", about: "watching is forbidden", inject: strike(watching, fakeserver.Refuse(http.StatusForbidden, "Forbidden", "no")), want: following(".", 180)},
+		{name: "watch-403", about: "watching is forbidden", inject: strike(watching, fakeserver.Refuse(http.StatusForbidden, "Forbidden", "no")), want: following(".", 195)},
 		{name: "watch-silent", about: "watches are never answered", inject: strike(watching, silent), want: following(inTime+`|`+waiting, 70)},
 		{name: "watch-no-end", about: "watches begin and send nothing", inject: strike(watching, func(e *fakeserver.Exchange) {
 			raw("HTTP/1.1 200 OK\r\nContent-Type: application/json\r\n\r\n")(e)
-		}), want: following(".", 180)},
-		{name: "watch-429", about: "watches: too many requests, Retry-After: 1", inject: strike(watching, fakeserver.Refuse(http.StatusTooManyRequests, "TooManyRequests", "later", "Retry-After", "1")), want: following(".", 180)},
+		}), want: following(".", 195)},
+		{name: "watch-429", about: "watches: too many requests, Retry-After: 1", inject: strike(watching, fakeserver.Refuse(http.StatusTooManyRequests, "TooManyRequests", "later", "Retry-After", "1")), want: following(".", 195)},
 	}
 }
 

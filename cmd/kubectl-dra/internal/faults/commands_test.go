@@ -42,7 +42,7 @@ var commands = []command{
 	{name: "top --once", args: []string{"top", "--once"}, requests: 42},
 	{name: "check", args: []string{"check"}, cannotBe: []int{0}, requests: 42},
 	{name: "plan", args: []string{"plan", "drain", "gpu-b-02"}, cannotBe: []int{0}, requests: 42},
-	{name: "snapshot", args: []string{"snapshot", "-o", archive, "--force"}, requests: 52},
+	{name: "snapshot", args: []string{"snapshot", "-o", archive, "--force"}, requests: 42},
 	{name: "allocate --dry-run=server", args: []string{"allocate", "claim", "dns-edge", "-n", "net", "--dry-run=server"}, requests: 50},
 	{name: "allocate --yes", args: []string{"allocate", "claim", "dns-edge", "-n", "net", "--yes", "--settle=100ms"}, writes: true, requests: 60},
 	{name: "deallocate", args: []string{"deallocate", "claim", "notebook-omar", "-n", "dev", "--yes"}, writes: true, requests: 40},
